@@ -1,0 +1,268 @@
+"""Packs prompt sections into a context window of fixed size.
+
+    sections + budget  ──pack()──▶  Packed (what the model reads, and what was left out)
+
+The window is a budget in tokens, and every turn spends it again from zero.
+`pack` is a pure function: the same sections and budget give the same result,
+so a packing can be replayed from a trace and compared in a test.
+
+Read after: tokens.py, messages.py.     Read next: monitor.py.
+Built in:   notebooks/02_the_context_window.ipynb
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agentkit.errors import BudgetError
+from agentkit.messages import Message
+from agentkit.tokens import message_size
+
+SectionRole = Literal[
+    "system",
+    "tools",
+    "pinned",
+    "summary",
+    "memory",
+    "resources",
+    "history",
+    "tool results",
+    "question",
+]
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of what a model may read; it is kept whole or left out whole.
+
+    Attributes:
+        name: Unique in its window, e.g. "round 3".
+        text: What it says. Empty when it holds messages instead.
+        role: Its place in the window, e.g. "history".
+        rank: 0 must stay; of the rest the highest number is the first to go.
+        value: Among sections of one rank, the lowest value is the first to go.
+        messages: For history: whole rounds, so that a call keeps its result.
+    """
+
+    name: str
+    text: str = ""
+    role: SectionRole = "history"
+    rank: int = 1
+    value: float = 0.0
+    messages: tuple[Message, ...] = ()
+
+    def size(self, count: Count) -> int:
+        """Return its tokens: those of its text and of each message."""
+        own = count(self.text) if self.text else 0
+        return own + sum(message_size(message, count) for message in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of one section.
+
+    Attributes:
+        name: The section's.
+        role: The section's.
+        tokens: Its size.
+        kept: Whether the model reads it.
+        reason: Why, e.g. "needs 40, 12 were left".
+    """
+
+    name: str
+    role: SectionRole
+    tokens: int
+    kept: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What the model reads, and what was left out.
+
+    Attributes:
+        kept: In reading order.
+        dropped: In reading order.
+        decisions: One a section, in reading order.
+        budget: Tokens of the window.
+        reserve: The part of `budget` that is kept for the answer.
+    """
+
+    kept: tuple[Section, ...]
+    dropped: tuple[Section, ...]
+    decisions: tuple[Decision, ...]
+    budget: int
+    reserve: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of what is kept."""
+        return sum(decision.tokens for decision in self.decisions if decision.kept)
+
+    @property
+    def usable(self) -> int:
+        """Tokens the sections may use: the budget less the reserve."""
+        return self.budget - self.reserve
+
+    @property
+    def free(self) -> int:
+        """Tokens that are usable and not used."""
+        return self.usable - self.tokens
+
+    def messages(self) -> list[Message]:
+        """Return what the model reads: one system message, then the messages.
+
+        The texts of all sections that hold no messages make the system message, a
+        heading before each but the system prompt itself. Tool descriptions are left
+        out: they travel beside the messages, but their size counts.
+        """
+        parts = [
+            section.text if section.role == "system" else f"## {section.name}\n{section.text}"
+            for section in self.kept
+            if section.text and section.role not in ("tools", "question")
+        ]
+        found = [Message("system", "\n\n".join(parts))] if parts else []
+        for section in self.kept:
+            found.extend(section.messages)
+            if section.role == "question" and section.text:
+                found.append(Message("user", section.text))
+        return found
+
+
+def pack(sections: Sequence[Section], *, budget: int, count: Count, reserve: int = 0) -> Packed:
+    """Keep the sections that matter most and fit; never change their order.
+
+    Sections are taken by (rank, -value, position); one that does not fit is skipped
+    and the next is tried. Sections that share a tool call and its result stay or go
+    together, under the strongest rank of the group.
+
+    Args:
+        sections: In reading order.
+        budget: Tokens of the whole window.
+        count: Returns the tokens of a text, e.g. a `Counter`.
+        reserve: Tokens kept free for the answer.
+
+    Raises:
+        BudgetError: What must stay (rank 0) does not fit; names the sizes.
+    """
+    sizes = [section.size(count) for section in sections]
+    usable = budget - reserve
+    _check_pinned(sections, sizes, usable, budget)
+    left = usable
+    reasons: dict[int, tuple[bool, str]] = {}
+    for group in _by_importance(sections, _groups(sections)):
+        size = sum(sizes[i] for i in group)
+        fits = size <= left
+        must = any(sections[i].rank == 0 for i in group)
+        reason = "must stay" if must else "fits" if fits else f"needs {size}, {left} were left"
+        reasons.update(dict.fromkeys(group, (fits, reason)))
+        left -= size if fits else 0
+    decisions = tuple(
+        Decision(section.name, section.role, sizes[i], *reasons[i])
+        for i, section in enumerate(sections)
+    )
+    return Packed(
+        tuple(s for s, d in zip(sections, decisions, strict=True) if d.kept),
+        tuple(s for s, d in zip(sections, decisions, strict=True) if not d.kept),
+        decisions,
+        budget,
+        reserve,
+    )
+
+
+def _check_pinned(
+    sections: Sequence[Section], sizes: Sequence[int], usable: int, budget: int
+) -> None:
+    """Raise BudgetError when what must stay is larger than the window."""
+    must = {i for group in _groups(sections) if any(sections[i].rank == 0 for i in group) for i in group}
+    needed = sum(sizes[i] for i in must)
+    if needed <= usable:
+        return
+    largest = sorted(must, key=lambda i: (-sizes[i], i))
+    named = ", ".join(f"{sections[i].name} {sizes[i]}" for i in largest[:6])
+    reserved = f" less {budget - usable} for the answer" if budget != usable else ""
+    raise BudgetError(
+        f"What must stay needs {needed} tokens; the window has {budget}{reserved}.",
+        hint=f"Shorten or unpin one of: {named}; or choose a model with a larger window.",
+    )
+
+
+def _groups(sections: Sequence[Section]) -> list[list[int]]:
+    """Return the positions of the sections, those that share a call id together."""
+    group_of: dict[str, int] = {}
+    parent = list(range(len(sections)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for i, call_id in _call_ids(sections):
+        if call_id in group_of:
+            first, second = sorted((root(group_of[call_id]), root(i)))
+            parent[second] = first
+        group_of[call_id] = i
+    groups: dict[int, list[int]] = {}
+    for i in range(len(sections)):
+        groups.setdefault(root(i), []).append(i)
+    return list(groups.values())
+
+
+def _call_ids(sections: Sequence[Section]) -> Iterable[tuple[int, str]]:
+    """Yield each section's position with each call id that its messages name."""
+    for i, section in enumerate(sections):
+        for message in section.messages:
+            if message.call_id is not None:
+                yield i, message.call_id
+            for call in message.tool_calls:
+                yield i, call.id
+
+
+def _by_importance(sections: Sequence[Section], groups: list[list[int]]) -> list[list[int]]:
+    """Return the groups in the order in which they may take their tokens."""
+
+    def importance(group: list[int]) -> tuple[int, float, int]:
+        return (
+            min(sections[i].rank for i in group),
+            -max(sections[i].value for i in group),
+            group[0],
+        )
+
+    return sorted(groups, key=importance)
+
+
+ORDER: tuple[SectionRole, ...] = (
+    "system",
+    "tools",
+    "pinned",
+    "summary",
+    "memory",
+    "resources",
+    "history",
+    "tool results",
+    "question",
+)
+
+
+def arrange(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections in the order in which a model reads them best.
+
+    By role: rules first, the question last. Memory and resources go by value to the
+    two ends of their part, since models read the middle worst (Liu et al. 2023,
+    "Lost in the Middle", figure 1). All else keeps its order.
+    """
+    arranged: list[Section] = []
+    for role in ORDER:
+        part = [section for section in sections if section.role == role]
+        arranged.extend(_to_both_ends(part) if role in ("memory", "resources") else part)
+    return arranged
+
+
+def _to_both_ends(part: Sequence[Section]) -> list[Section]:
+    """Return the best first, the second best last, the third second, and so on inwards."""
+    best = sorted(part, key=lambda section: -section.value)
+    return [*best[::2], *reversed(best[1::2])]
