@@ -10,7 +10,7 @@ A history is a list of `Message`. It is *sound* when each tool call is followed 
 its result and each result follows its call; a model's server refuses any other
 with an error that names neither. `faults` finds what is wrong, `mend` puts it right.
 
-Read after: errors.py.     Read next: wire.py (other people's formats), tokens.py.
+Read after: errors.py, text.py.     Read next: wire.py (other people's formats), tokens.py.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from agentkit.errors import MessageError
+from agentkit.text import clean_json, clean_text
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 
-MAX_TEXT_CHARS = 1_000_000  # over a pipe, a longer text takes time that grows with its square
 LOST_RESULT = "The result of this call was lost. Call the tool again if it is still needed."
 
 
@@ -56,7 +56,9 @@ class ToolCall:
             parsed = json.loads(arguments)
         except (ValueError, RecursionError):
             return cls(id, name, unread=arguments)
-        return cls(id, name, parsed) if isinstance(parsed, dict) else cls(id, name, unread=arguments)
+        return (
+            cls(id, name, parsed) if isinstance(parsed, dict) else cls(id, name, unread=arguments)
+        )
 
     def arguments_json(self) -> str:
         """Return the arguments as one line of JSON, or as the model wrote them."""
@@ -287,34 +289,6 @@ def _with_results(history: Sequence[Message]) -> Iterator[tuple[int, Message, se
             behind += 1
         waiting = {call.id for call in message.tool_calls}
         yield at, message, results & waiting
-
-
-def clean_text(text: str, *, max_chars: int = MAX_TEXT_CHARS) -> str:
-    """Return valid Unicode of bounded size, as it may cross the border.
-
-    Half an emoji (a lone surrogate) breaks or hangs a stdio connection, and a NUL
-    cuts a text short in other programs: both become U+FFFD. A text over `max_chars`
-    is cut, and the cut says how much is missing.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # UTF-16 joins the halves that belong together, and only those
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    text = text.replace("\x00", "\ufffd")
-    if len(text) <= max_chars:
-        return text
-    return f"{text[:max_chars]} … [{len(text) - max_chars} of {len(text)} characters cut]"
-
-
-def clean_json(value: Any) -> Any:
-    """Return a JSON value in which every string, keys included, is `clean_text`."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, Mapping):
-        return {clean_text(str(key)): clean_json(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean_json(item) for item in value]
-    return value
 
 
 def clean_message(message: Message) -> Message:

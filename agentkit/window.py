@@ -177,7 +177,9 @@ def _check_pinned(
     sections: Sequence[Section], sizes: Sequence[int], usable: int, budget: int
 ) -> None:
     """Raise BudgetError when what must stay is larger than the window."""
-    must = {i for group in _groups(sections) if any(sections[i].rank == 0 for i in group) for i in group}
+    must = {
+        i for group in _groups(sections) if any(sections[i].rank == 0 for i in group) for i in group
+    }
     needed = sum(sizes[i] for i in must)
     if needed <= usable:
         return
