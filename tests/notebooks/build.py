@@ -55,9 +55,7 @@ def cells_of(script: str) -> list[tuple[str, list[str], str]]:
         if line.startswith("# %%"):
             mark = MARK.match(line)
             if mark is None:
-                raise ValueError(
-                    f'line {number}: not `# %%` [markdown] tags=["…"]: {line}'
-                )
+                raise ValueError(f'line {number}: not `# %%` [markdown] tags=["…"]: {line}')
             kind = "markdown" if mark["markdown"] else "code"
             cells.append((kind, json.loads(mark["tags"] or "[]"), []))
         elif cells:
@@ -97,11 +95,7 @@ def notebook_of(script: str, *, name: str) -> Any:
     prefix = re.split(r"[_.]", name)[0]
     notebook = nbformat.v4.new_notebook(metadata={"kernelspec": KERNEL})
     for position, (kind, tags, source) in enumerate(cells_of(script)):
-        make = (
-            nbformat.v4.new_markdown_cell
-            if kind == "markdown"
-            else nbformat.v4.new_code_cell
-        )
+        make = nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell
         cell = make(source, id=f"{prefix}-{position:03}")
         if tags:
             cell.metadata.tags = tags
@@ -113,9 +107,7 @@ def execute(notebook: Any, *, folder: Path) -> None:
     """Run the cells from top to bottom in this interpreter, with `folder` as the current one."""
     from nbclient import NotebookClient
 
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = (
-        "1"  # else a kernel from the home folder may win
-    )
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # else a kernel from the home folder may win
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT_S,
@@ -159,21 +151,15 @@ def run(path: Path) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Do what the command line asks."""
-    parser = argparse.ArgumentParser(
-        prog="build.py", description="Write, run and read notebooks."
-    )
+    parser = argparse.ArgumentParser(prog="build.py", description="Write, run and read notebooks.")
     commands = parser.add_subparsers(dest="command", required=True)
-    write = commands.add_parser(
-        "write", help="percent script → notebook without outputs"
-    )
+    write = commands.add_parser("write", help="percent script → notebook without outputs")
     write.add_argument("script", type=Path)
     write.add_argument("notebook", type=Path)
     write.add_argument("--run", action="store_true", help="run it at once")
     runner = commands.add_parser("run", help="execute in place, as it is committed")
     runner.add_argument("notebooks", type=Path, nargs="+")
-    reader = commands.add_parser(
-        "read", help="notebook → percent script on standard output"
-    )
+    reader = commands.add_parser("read", help="notebook → percent script on standard output")
     reader.add_argument("notebook", type=Path)
     options = parser.parse_args(argv)
 
