@@ -1,0 +1,178 @@
+"""What an implementation must do, as functions that take it and raise `CheckFailed`.
+
+    yours, or the package's ──run_checks(thing, CHECKS)──▶ ok    name: the promise
+                                                          FAIL  name: what happened
+                                                          todo  name: the promise
+
+One list a taught module. The notebook runs it on what the reader built and then on
+the package; the tests run it on the package and on broken twins; an exercise uses it
+as its answer key. A check whose function is `async` needs `await run_checks_async`,
+which runs in the cell's own event loop, where an open host lives.
+
+Read after: errors.py.     Read next: checks/window.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentkit.errors import AgentkitError, CheckFailed
+
+Check = Callable[[Any], Any]
+Outcome = Literal["ok", "FAIL", "todo"]
+MAX_SAID_CHARS = 400  # one line a check; a longer message hides the others
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What became of one check.
+
+    Attributes:
+        name: The check's, e.g. "reading_order_is_kept".
+        outcome: "todo" when the implementation raised NotImplementedError.
+        said: The promise in words, or what happened instead.
+    """
+
+    name: str
+    outcome: Outcome
+    said: str
+
+    def __str__(self) -> str:
+        return f"{self.outcome:<4}  {self.name}: {self.said}"
+
+
+def run_checks(thing: Any, checks: Sequence[Check]) -> None:
+    """Print one line a check and a line with the counts. Raises nothing.
+
+    Args:
+        thing: The implementation, as the checks expect it.
+        checks: E.g. `agentkit.checks.window.CHECKS`.
+    """
+    _print(check_results(thing, checks))
+
+
+async def run_checks_async(thing: Any, checks: Sequence[Check]) -> None:
+    """Do what `run_checks` does, for checks that await; plain ones may be among them."""
+    _print(await check_results_async(thing, checks))
+
+
+def check_results(thing: Any, checks: Sequence[Check]) -> list[CheckResult]:
+    """Return what `run_checks` prints, one result a check."""
+    return [_result(thing, check) for check in checks]
+
+
+async def check_results_async(thing: Any, checks: Sequence[Check]) -> list[CheckResult]:
+    """Return what `run_checks_async` prints, one result a check."""
+    return [await _result_async(thing, check) for check in checks]
+
+
+def _print(results: Sequence[CheckResult]) -> None:
+    for result in results:
+        print(result)
+    counts = Counter(result.outcome for result in results)
+    order: tuple[Outcome, ...] = ("ok", "FAIL", "todo")
+    said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
+    print(f"{len(results)} checks: {said or 'nothing to check'}")
+
+
+def _result(thing: Any, check: Check) -> CheckResult:
+    if inspect.iscoroutinefunction(check):
+        said = "this check awaits; write `await run_checks_async(...)` instead of `run_checks`."
+        return CheckResult(_name(check), "FAIL", said)
+    try:
+        check(thing)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever it does, the next check still runs
+        return _failed(check, error)
+    return CheckResult(_name(check), "ok", _promise(check))
+
+
+async def _result_async(thing: Any, check: Check) -> CheckResult:
+    if not inspect.iscoroutinefunction(check):
+        return _result(thing, check)
+    try:
+        await check(thing)
+    except KeyboardInterrupt:
+        raise
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # it is we who are stopped, not the check
+            raise
+        return _failed(check, error)
+    except BaseException as error:  # noqa: BLE001 - as above
+        return _failed(check, error)
+    return CheckResult(_name(check), "ok", _promise(check))
+
+
+def _failed(check: Check, error: BaseException) -> CheckResult:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, NotImplementedError):
+        return CheckResult(_name(check), "todo", _promise(check))
+    return CheckResult(_name(check), "FAIL", _said(error))
+
+
+def _said(error: BaseException) -> str:
+    """Return an error as one line that is the same in every run."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - a reader's error class may be broken too
+        text = "(its message cannot be read)"
+    if not isinstance(error, CheckFailed):
+        kind = type(error).__name__
+        text = f"it raised {kind}: {text}" if text else f"it raised {kind}."
+    if isinstance(error, AgentkitError):
+        text = text.replace("\nHint: ", " Hint: ")
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(text.split()))
+    return text if len(text) <= MAX_SAID_CHARS else f"{text[:MAX_SAID_CHARS]} …"
+
+
+def _name(check: Check) -> str:
+    return str(getattr(check, "__name__", type(check).__name__))
+
+
+def _promise(check: Check) -> str:
+    """Return the first line of a check's docstring."""
+    return (inspect.getdoc(check) or "(no docstring)").splitlines()[0]
+
+
+def expect(true: object, what: str, *, hint: str = "") -> None:
+    """Raise CheckFailed with `what` unless `true` is."""
+    if not true:
+        raise CheckFailed(what, hint=hint)
+
+
+def expect_equal(got: object, wanted: object, what: str, *, hint: str = "") -> None:
+    """Raise CheckFailed with both values unless they are equal."""
+    if got != wanted:
+        raise CheckFailed(f"{what}: expected {wanted!r}, got {got!r}.", hint=hint)
+
+
+def expect_names(got: Iterable[Any], wanted: Sequence[str], *, hint: str = "") -> None:
+    """Raise CheckFailed unless things with a `name` have these names, in this order."""
+    expect_equal([thing.name for thing in got], list(wanted), "names in order", hint=hint)
+
+
+def expect_raises(
+    kinds: type[BaseException] | tuple[type[BaseException], ...],
+    call: Callable[[], object],
+    what: str,
+) -> BaseException:
+    """Return the error that `call` raises; raise CheckFailed when it raises none of `kinds`.
+
+    An error of another kind passes through, NotImplementedError (todo) among them.
+    """
+    try:
+        got = call()
+    except kinds as error:
+        if isinstance(error, NotImplementedError):
+            raise
+        return error
+    raise CheckFailed(f"{what}: expected an error, got {got!r}.", hint="")
