@@ -12,7 +12,7 @@ Built in:   notebooks/02_the_context_window.ipynb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,7 +57,11 @@ class Section:
     def size(self, count: Count) -> int:
         """Return its tokens: those of its text and of each message."""
         own = count(self.text) if self.text else 0
-        return own + sum(message_size(message, count) for message in self.messages)
+        return own + sum(self.message_sizes(count))
+
+    def message_sizes(self, count: Count) -> tuple[int, ...]:
+        """Return the tokens of each of its messages."""
+        return tuple(message_size(message, count) for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class Decision:
         tokens: Its size.
         kept: Whether the model reads it.
         reason: Why, e.g. "needs 40, 12 were left".
+        message_tokens: The part of `tokens` that each of its messages takes.
     """
 
     name: str
@@ -77,6 +82,7 @@ class Decision:
     tokens: int
     kept: bool
     reason: str
+    message_tokens: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +154,24 @@ def pack(sections: Sequence[Section], *, budget: int, count: Count, reserve: int
     Raises:
         BudgetError: What must stay (rank 0) does not fit; names the sizes.
     """
-    sizes = [section.size(count) for section in sections]
+    parts = [section.message_sizes(count) for section in sections]
+    sizes = [
+        (count(s.text) if s.text else 0) + sum(p) for s, p in zip(sections, parts, strict=True)
+    ]
+    groups = _groups(sections)
     usable = budget - reserve
-    _check_pinned(sections, sizes, usable, budget)
+    _check_pinned(sections, groups, sizes, usable, budget)
     left = usable
     reasons: dict[int, tuple[bool, str]] = {}
-    for group in _by_importance(sections, _groups(sections)):
+    for group in _by_importance(sections, groups):
         size = sum(sizes[i] for i in group)
         fits = size <= left
-        must = any(sections[i].rank == 0 for i in group)
+        must = _must_stay(sections, group)
         reason = "must stay" if must else "fits" if fits else f"needs {size}, {left} were left"
         reasons.update(dict.fromkeys(group, (fits, reason)))
         left -= size if fits else 0
     decisions = tuple(
-        Decision(section.name, section.role, sizes[i], *reasons[i])
+        Decision(section.name, section.role, sizes[i], *reasons[i], parts[i])
         for i, section in enumerate(sections)
     )
     return Packed(
@@ -173,13 +183,20 @@ def pack(sections: Sequence[Section], *, budget: int, count: Count, reserve: int
     )
 
 
+def _must_stay(sections: Sequence[Section], group: Sequence[int]) -> bool:
+    """Return whether one of a group is ranked 0, or below."""
+    return any(sections[i].rank <= 0 for i in group)
+
+
 def _check_pinned(
-    sections: Sequence[Section], sizes: Sequence[int], usable: int, budget: int
+    sections: Sequence[Section],
+    groups: Sequence[list[int]],
+    sizes: Sequence[int],
+    usable: int,
+    budget: int,
 ) -> None:
     """Raise BudgetError when what must stay is larger than the window."""
-    must = {
-        i for group in _groups(sections) if any(sections[i].rank == 0 for i in group) for i in group
-    }
+    must = {i for group in groups if _must_stay(sections, group) for i in group}
     needed = sum(sizes[i] for i in must)
     if needed <= usable:
         return
@@ -193,8 +210,11 @@ def _check_pinned(
 
 
 def _groups(sections: Sequence[Section]) -> list[list[int]]:
-    """Return the positions of the sections, those that share a call id together."""
-    group_of: dict[str, int] = {}
+    """Return the positions of the sections, a result together with its call.
+
+    A result belongs to the last call of its id before it: some providers count the
+    ids of their calls afresh in every turn.
+    """
     parent = list(range(len(sections)))
 
     def root(i: int) -> int:
@@ -203,25 +223,17 @@ def _groups(sections: Sequence[Section]) -> list[list[int]]:
             i = parent[i]
         return i
 
-    for i, call_id in _call_ids(sections):
-        if call_id in group_of:
-            first, second = sorted((root(group_of[call_id]), root(i)))
-            parent[second] = first
-        group_of[call_id] = i
+    caller: dict[str, int] = {}
+    for i, section in enumerate(sections):
+        for message in section.messages:
+            caller.update((call.id, i) for call in message.tool_calls)
+            if message.call_id in caller:
+                first, second = sorted((root(caller[message.call_id]), root(i)))
+                parent[second] = first
     groups: dict[int, list[int]] = {}
     for i in range(len(sections)):
         groups.setdefault(root(i), []).append(i)
     return list(groups.values())
-
-
-def _call_ids(sections: Sequence[Section]) -> Iterable[tuple[int, str]]:
-    """Yield each section's position with each call id that its messages name."""
-    for i, section in enumerate(sections):
-        for message in section.messages:
-            if message.call_id is not None:
-                yield i, message.call_id
-            for call in message.tool_calls:
-                yield i, call.id
 
 
 def _by_importance(sections: Sequence[Section], groups: list[list[int]]) -> list[list[int]]:
