@@ -22,8 +22,10 @@ from typing import Any, Literal
 from agentkit.errors import ArgumentError, ConsentError, UnknownToolError
 from agentkit.messages import ToolCall
 from agentkit.text import overlap, terms
+from agentkit.wire.names import wire_name
 
 Tier = Literal["read", "write", "destructive"]
+MAX_DESCRIPTION_CHARS = 1_024  # what chat completions accept
 SHOW_ALL = 20  # models choose visibly worse beyond about this many tools
 Consent = Callable[[ToolCall, "ToolSpec"], Awaitable[bool]]
 
@@ -205,17 +207,18 @@ def relevant(request: str, tools: Sequence[ToolSpec], *, most: int = SHOW_ALL) -
 
 
 def to_openai(tool: ToolSpec) -> dict[str, Any]:
-    """Return the tool in the form of OpenAI's chat completions."""
+    """Return the tool in the form of OpenAI's chat completions.
+
+    An over-long description is cut: the API would refuse the whole request.
+    """
+    description = tool.description
+    if len(description) > MAX_DESCRIPTION_CHARS:
+        description = description[: MAX_DESCRIPTION_CHARS - 2] + " …"
     return {
         "type": "function",
         "function": {
             "name": wire_name(tool.name),
-            "description": tool.description,
-            "parameters": dict(tool.schema),
+            "description": description,
+            "parameters": {"type": "object", "properties": {}, **tool.schema},
         },
     }
-
-
-def wire_name(name: str) -> str:
-    """Return the name as providers allow it: letters, digits, `_` and `-`, at most 64."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "__" for c in name)[:64]
