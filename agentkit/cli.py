@@ -1,0 +1,154 @@
+"""The command line: reads the arguments and hands over to one function a command.
+
+    agentkit lab | reset | demo | chat | doctor | test
+
+Nothing but the standard library is imported before a command is chosen, so that
+`python -m agentkit` can read its arguments before anything is installed.
+
+Read after: bootstrap.py.     Read next: lab.py, doctor.py, runtests.py, demo.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from agentkit.errors import AgentkitError
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Read the arguments.
+
+    Returns:
+        `command`, that command's options, and `rest`: what stood behind `--`.
+
+    Raises:
+        SystemExit: After help was asked for (0), or for arguments that make no sense (2).
+    """
+    cut = argv.index("--") if "--" in argv else len(argv)
+    parser = _parser()
+    options = parser.parse_args(argv[:cut])
+    options.rest = argv[cut + 1 :]
+    if options.command is None:
+        parser.print_help()
+        parser.exit()
+    if options.rest and options.command not in ("lab", "test"):
+        parser.error(f"{options.command} takes nothing behind `--`.")
+    return options
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    _speak_utf8()
+    options = parse(sys.argv[1:] if argv is None else argv)
+    try:
+        return int(COMMANDS[options.command](options))
+    except AgentkitError as error:
+        print(f"agentkit: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _speak_utf8() -> None:
+    """Let a pipe on Windows carry what the kit prints, whatever the code page is."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="agentkit",
+        description="Learn and prototype AI agents: decide what the model gets to read.",
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_lab(commands)
+    _add_reset(commands)
+    _add_demo(commands)
+    doctor = commands.add_parser("doctor", help="check this machine; say what to do")
+    doctor.add_argument("--json", action="store_true", help="for programs")
+    test = commands.add_parser("test", help="lint, types, tests and notebooks, in one go")
+    test.add_argument("--fast", action="store_true", help="without notebooks and browser")
+    test.epilog = "Anything behind `--` goes to pytest."
+    return parser
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return f"agentkit {metadata.version('agentkit')}"
+    except metadata.PackageNotFoundError:
+        return "agentkit (not installed yet: run `python -m agentkit lab`)"
+
+
+def _add_lab(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    lab = commands.add_parser("lab", help="open the notebooks in JupyterLab, in a copy of your own")
+    lab.add_argument("--originals", action="store_true", help="open notebooks/ itself, for authors")
+    lab.add_argument("--folder", type=Path, help="where your copy lies")
+    lab.add_argument("--no-browser", action="store_true", help="print the address instead")
+    lab.add_argument("--no-demo", action="store_true", help="skip the first turn in the terminal")
+    lab.add_argument("--port", type=int, help="the port of JupyterLab (8888, or the next free one)")
+    lab.epilog = "Anything behind `--` goes to JupyterLab."
+
+
+def _add_reset(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    reset = commands.add_parser("reset", help="start a notebook afresh; yours is kept beside it")
+    reset.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help="03, or a whole name")
+    reset.add_argument("--all", action="store_true", help="all of them")
+    reset.add_argument("--folder", type=Path, help="where your copy lies")
+
+
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    demo = commands.add_parser("demo", help="one conversation with a real note server, here")
+    demo.add_argument("--lang", choices=["en", "zh"], default="en")
+    demo.add_argument("--notes-file", type=Path, help="where the notes go")
+    demo.add_argument("--model", help="PROVIDER:NAME instead of the reader that works offline")
+
+
+def _lab(options: argparse.Namespace) -> int:
+    from agentkit.lab import open_lab
+
+    return open_lab(
+        folder=options.folder,
+        originals=options.originals,
+        browser=not options.no_browser,
+        demo=not options.no_demo,
+        port=options.port,
+        rest=options.rest,
+    )
+
+
+def _reset(options: argparse.Namespace) -> int:
+    from agentkit.lab import reset_notebooks
+
+    return reset_notebooks(options.notebooks, every=options.all, folder=options.folder)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from agentkit.demo import run_demo
+
+    return run_demo(lang=options.lang, notes_file=options.notes_file, model=options.model)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from agentkit.doctor import run_doctor
+
+    return run_doctor(as_json=options.json)
+
+
+def _test(options: argparse.Namespace) -> int:
+    from agentkit.runtests import run_tests
+
+    return run_tests(fast=options.fast, rest=options.rest)
+
+
+COMMANDS = {"lab": _lab, "reset": _reset, "demo": _demo, "doctor": _doctor, "test": _test}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
