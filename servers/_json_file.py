@@ -1,0 +1,300 @@
+"""One JSON document in one file, which several processes may change at once.
+
+    change() ──▶ lock ─▶ load ─▶ caller edits ─▶ two whole temporary files ─▶ two renames
+    read()   ──▶ lock ─▶ load ─▶ document             (.tmp, .bak.tmp)     (.bak, then the file)
+
+A reader sees the old document or the new one, never half of one. Beside the file
+there are at most these, and a person may look at all of them:
+
+    notes.json.lock        held while a process works; the system frees it when that dies
+    notes.json.bak         the same document again: what outside hands do to the file, they
+                           do not do to the copy
+    notes.json.tmp         left by a killed writer; the next writer replaces it
+    notes.json.damaged-…   a file that could not be read, kept as it was found; the ending
+                           is made from its content, so no two overwrite each other
+
+Read after: nothing.     Read next: _note_store.py.
+Built in:   notebooks/04_a_note_server.ipynb
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from filelock import FileLock, Timeout
+
+Document = dict[str, Any]
+
+LOCK_TIMEOUT_S = 8.0  # below the 10 s after which a host gives up on a call
+LOCK_POLL_S = 0.01  # a write holds the lock for a few milliseconds
+MAX_FILE_BYTES = 64 * 2**20  # one JSON file is read whole; beyond this it is the wrong store
+WINDOWS_REPLACE_TRIES = 50  # of 20 ms: Windows cannot replace what a virus scanner reads
+
+
+class StoreError(Exception):
+    """A file or a request that cannot be served. The text says why and what to do."""
+
+
+class JsonFile:
+    """Reads and changes one JSON document on disk.
+
+    Args:
+        path: The file; links are followed. It and its folder need not exist.
+        empty: Makes the document of a file that is not there yet.
+        check: Raises `ValueError` with the reason if a document has the wrong shape, and
+            `StoreError` if the document is sound but must not be touched.
+        lock_timeout_s: How long to wait for another process.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        empty: Callable[[], Document],
+        check: Callable[[Any], None],
+        lock_timeout_s: float = LOCK_TIMEOUT_S,
+    ) -> None:
+        self.path = path.expanduser().resolve()
+        self._empty = empty
+        self._check = check
+        self._lock_timeout_s = lock_timeout_s
+
+    def read(self) -> Document:
+        """Return the document as it is now.
+
+        Raises:
+            StoreError: It cannot be read; a damaged file is put right as described
+                at `change`.
+        """
+        with _explained(f"{self.path} cannot be read"), self._locked(for_reading=True):
+            return self._load()
+
+    @contextlib.contextmanager
+    def change(self) -> Iterator[Document]:
+        """Lock the file, hand out the document, and save it if the block changed it.
+
+        Leaving the block without an error means that the document is on the disk.
+
+        Raises:
+            StoreError: Nothing was saved. If the file was damaged, it is kept beside, the
+                last good copy is in its place, and the same call will work.
+        """
+        with _explained(f"{self.path} cannot be written, and nothing was saved"):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self._locked():
+                document = self._load()
+                before = _to_bytes(document)
+                yield document
+                if _to_bytes(document) != before:
+                    self._save(document)
+
+    @contextlib.contextmanager
+    def _locked(self, *, for_reading: bool = False) -> Iterator[None]:
+        """Hold the lock. Reading where no lock file can be made goes on without one."""
+        if for_reading and not self.path.parent.is_dir():
+            yield
+            return
+        lock = FileLock(self._beside("lock"))
+        try:
+            lock.acquire(self._lock_timeout_s, poll_interval=LOCK_POLL_S)
+        except Timeout as error:
+            raise StoreError(
+                f"Another program has kept {self.path.name} locked for "
+                f"{self._lock_timeout_s:g} s. Nothing was done. Call again; if it stays so, "
+                f"close the other note server."
+            ) from error
+        except OSError:
+            if not for_reading:
+                raise
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _load(self) -> Document:
+        if self.path.exists() and not self.path.is_file():
+            raise StoreError(
+                f"{self.path} is a folder or a device, not a file. Start the server with "
+                f"--file and the path of a file, e.g. {self.path / 'notes.json'}."
+            )
+        try:
+            size_bytes = self.path.stat().st_size
+        except FileNotFoundError:
+            return self._bring_back() if self._beside("bak").exists() else self._empty()
+        if size_bytes > MAX_FILE_BYTES:
+            raise StoreError(
+                f"{self.path} has {size_bytes:,} bytes; at most {MAX_FILE_BYTES:,} are read. "
+                "Start the server with --file and another file."
+            )
+        data = self.path.read_bytes()
+        try:
+            return self._parse(data)
+        except ValueError as error:
+            self._put_right(data, str(error))
+
+    def _parse(self, data: bytes) -> Document:
+        """Return the document in `data`; `ValueError` says what is wrong with it."""
+        if not data:
+            raise ValueError("it is empty")
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise ValueError("it is in UTF-16; save it as UTF-8")
+        try:
+            document = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        self._check(document)
+        assert isinstance(document, dict)
+        return document
+
+    def _put_right(self, data: bytes, why: str) -> NoReturn:
+        """Keep a damaged file beside, put the last good copy in its place, and say so."""
+        kept = self._keep(data)
+        try:
+            good = self._parse(self._beside("bak").read_bytes())
+            instead = "the last good copy is in its place"
+        except FileNotFoundError:
+            good, instead = (
+                self._empty(),
+                "there was no good copy, so an empty file is in its place",
+            )
+        except ValueError:
+            self._keep(self._beside("bak").read_bytes())
+            good, instead = (
+                self._empty(),
+                "its copy was damaged too, so an empty file is in its place",
+            )
+        self._save(good)
+        raise StoreError(
+            f"{self.path.name} was damaged: {why}. It is kept as {kept.name}, and {instead}. "
+            "Nothing else was done: make the same call again. A person can repair the kept file."
+        )
+
+    def _bring_back(self) -> NoReturn:
+        """Restore a file that is gone while its copy is still there, and say so."""
+        copy = self._beside("bak")
+        try:
+            good = self._parse(copy.read_bytes())
+        except ValueError as error:
+            kept = self._keep(copy.read_bytes())
+            copy.unlink()
+            raise StoreError(
+                f"{self.path.name} was gone and its copy was damaged: {error}. The copy is kept "
+                f"as {kept.name}. Make the same call again to start with an empty file."
+            ) from error
+        self._save(good)
+        raise StoreError(
+            f"{self.path.name} was gone; the last good copy is back in its place. Nothing else "
+            f"was done: make the same call again. To start empty, delete {copy.name} as well."
+        )
+
+    def _keep(self, data: bytes) -> Path:
+        """Write `data` beside the file under a name made from its content."""
+        kept = self._beside(f"damaged-{hashlib.sha256(data).hexdigest()[:12]}")
+        _replace(_temporary(kept, data, mode_of=self.path), kept)
+        return kept
+
+    def _save(self, document: Document) -> None:
+        """Write the copy and the file. Both are on the disk in full before either is used."""
+        if self.path.exists() and not self.path.stat().st_mode & 0o222:
+            raise StoreError(
+                f"{self.path} is marked read-only, and nothing was saved. Make it writable, or "
+                "start the server with --file and another file."
+            )
+        data, copy = _to_bytes(document), self._beside("bak")
+        if len(data) > MAX_FILE_BYTES:
+            raise StoreError(
+                f"{self.path.name} would have {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are "
+                "allowed, and nothing was saved. Delete what is no longer needed."
+            )
+        # The copy goes first, so that it never lacks what the file had when it was damaged;
+        # but without a file it goes last, since a copy alone would look like a lost file.
+        targets = (copy, self.path) if self.path.exists() else (self.path, copy)
+        temporaries = [_temporary(target, data, mode_of=self.path) for target in targets]
+        for temporary, target in zip(temporaries, targets, strict=True):
+            _replace(temporary, target)
+        _sync_folder(self.path.parent)
+
+    def _beside(self, ending: str) -> Path:
+        return self.path.with_name(f"{self.path.name}.{ending}")
+
+
+def _to_bytes(document: Document) -> bytes:
+    """Return the document as UTF-8 that a person can read; never invalid Unicode."""
+    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return text.encode("utf-8", "replace")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _temporary(target: Path, data: bytes, *, mode_of: Path) -> Path:
+    """Write `data` in full to a new file beside `target`, and to the disk."""
+    temporary = target.with_name(f"{target.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(temporary, _NEW_FILE, 0o600)  # notes are private
+        with open(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if mode_of.exists():
+            shutil.copymode(mode_of, temporary)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+def _replace(temporary: Path, target: Path) -> None:
+    """Rename in one step; on Windows wait a moment for programs that look at the target."""
+    for _ in range(WINDOWS_REPLACE_TRIES if os.name == "nt" else 0):
+        try:
+            os.replace(temporary, target)
+            return
+        except PermissionError:
+            time.sleep(0.02)
+    os.replace(temporary, target)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut, where the system can."""
+    if os.name == "nt":
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Turn what the system refuses into a `StoreError` that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StoreError(f"{what}: {reason}. {_remedy(error)}") from error
+
+
+def _remedy(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return "Free some space on that disk, then make the same call again."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "Make the file and its folder writable, or start the server with --file elsewhere."
+    return "Look at that path, or start the server with --file and another file."
