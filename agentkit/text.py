@@ -72,6 +72,26 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+def width(text: str) -> int:
+    """Return the columns a text takes in a terminal: two for a Chinese character."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def pad(text: str, columns: int, *, right: bool = False) -> str:
+    """Return the text filled with spaces to a width in columns, as tables need it."""
+    gap = " " * (columns - width(text))
+    return gap + text if right else text + gap
+
+
+def one_line(text: str, *, max_chars: int = 60) -> str:
+    """Return a text as one line, cut at the end when it is longer."""
+    line = " ".join(text.split())
+    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
+
+
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Return an English word without its ending: "reports", "reporting" → "report"."""

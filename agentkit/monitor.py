@@ -1,0 +1,172 @@
+"""Watches what fills the window, turn by turn, and says when to act.
+
+    Packed ──record()──▶ Snapshot: used, by section, dropped, pinned, flags
+                            │
+       share of usable:  0 ────────────── 75 % ──────── 90 % ──────▶
+       advice:              continue      compress      new_session
+
+*Usable* is the window less the room that is kept for the answer, and every share in
+this module is a share of it. The number that the monitor shows is the number that
+its advice rests on. Whether a rule is still in the window is found out by looking
+for its text in what the model reads, not by trusting that it was put there.
+
+Read after: window.py, snapshot.py, flags.py.     Read next: viz/window_bar.py.
+Built in:   notebooks/03_watching_the_window_fill.ipynb
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentkit.errors import BudgetError
+from agentkit.flags import find_flags, parts
+from agentkit.messages import Usage
+from agentkit.snapshot import Advice, Dropped, Flag, Pinned, Report, Share, Snapshot
+from agentkit.window import Decision, Packed, SectionRole
+
+COMPRESS_AT = 0.75  # later, and the summary that a compression needs may not fit beside the rest
+NEW_SESSION_AT = 0.90  # beyond this, one long tool result ends the conversation
+BIGGEST = 5
+
+# Chosen afresh for every turn, so one that is not offered again was not dropped.
+PER_TURN: tuple[SectionRole, ...] = ("memory", "question")
+
+
+class Monitor:
+    """Takes a snapshot a turn.
+
+    Args:
+        window: Tokens of the whole window, as given to `pack` as its budget.
+        reserve: Tokens kept for the answer, as given to `pack`.
+        compress_at: Share of the usable window from which "compress" is advised.
+        new_session_at: Share from which a new session is advised.
+
+    Raises:
+        BudgetError: A window without room, or thresholds that are out of order.
+    """
+
+    def __init__(
+        self,
+        *,
+        window: int,
+        reserve: int = 0,
+        compress_at: float = COMPRESS_AT,
+        new_session_at: float = NEW_SESSION_AT,
+    ) -> None:
+        if not 0 <= reserve < window:
+            raise BudgetError(
+                f"A window of {window} tokens with {reserve} in reserve leaves no room.",
+                hint="Give a window above 0, and a reserve from 0 to below the window.",
+            )
+        if not 0 < compress_at <= new_session_at <= 1:
+            raise BudgetError(
+                f"Thresholds compress_at={compress_at}, new_session_at={new_session_at} do not "
+                "rise from 0 to 1.",
+                hint="Give shares of the usable window, e.g. compress_at=0.75, new_session_at=0.9.",
+            )
+        self.window = window
+        self.reserve = reserve
+        self.compress_at = compress_at
+        self.new_session_at = new_session_at
+        self._snapshots: list[Snapshot] = []
+        self._pinned: dict[str, str] = {}  # every text that was ever pinned, by section name
+        self._seen: dict[str, Decision] = {}  # what became of each section at the turn before
+
+    @property
+    def usable(self) -> int:
+        """Tokens of the window less the room for the answer."""
+        return self.window - self.reserve
+
+    def advise(self, used: int) -> Advice:
+        """Return the advice for a number of used tokens; a threshold itself counts as reached."""
+        share = used / self.usable
+        if share >= self.new_session_at:
+            return "new_session"
+        return "compress" if share >= self.compress_at else "continue"
+
+    def record(self, packed: Packed, *, usage: Usage | None = None) -> Snapshot:
+        """Append a snapshot of a turn and return it.
+
+        Args:
+            packed: What the model reads in this turn.
+            usage: What the provider reported for it.
+
+        Raises:
+            BudgetError: It was packed for another window than the one that is watched.
+        """
+        if (packed.budget, packed.reserve) != (self.window, self.reserve):
+            raise BudgetError(
+                f"This was packed for a window of {packed.budget} less {packed.reserve}; the "
+                f"monitor watches {self.window} less {self.reserve}.",
+                hint="Give `pack` and `Monitor` the same window and reserve.",
+            )
+        reported = usage.input if usage is not None and usage.input > 0 else None
+        pinned = self._look_for_pinned(packed)
+        snapshot = Snapshot(
+            turn=len(self._snapshots) + 1,
+            used=packed.tokens,
+            usable=self.usable,
+            window=self.window,
+            advice=self.advise(packed.tokens),
+            sections=tuple(
+                self._share(d.name, d.role, d.tokens) for d in packed.decisions if d.kept
+            ),
+            biggest=self._biggest(packed),
+            dropped=tuple(self._dropped(packed)),
+            pinned=pinned,
+            flags=(*_pinned_flags(pinned), *find_flags(packed), *_usage_flag(usage)),
+            reported=reported,
+        )
+        self._snapshots.append(snapshot)
+        self._seen = {decision.name: decision for decision in packed.decisions}
+        return snapshot
+
+    def report(self) -> Report:
+        """Return all snapshots so far."""
+        return Report(tuple(self._snapshots))
+
+    def _share(self, name: str, role: SectionRole, tokens: int) -> Share:
+        return Share(name, role, tokens, tokens / self.usable)
+
+    def _biggest(self, packed: Packed) -> tuple[Share, ...]:
+        """Return the largest texts and messages, ties in reading order."""
+        largest = sorted(parts(packed), key=lambda part: -part.tokens)[:BIGGEST]
+        return tuple(self._share(part.name, part.role, part.tokens) for part in largest)
+
+    def _dropped(self, packed: Packed) -> Iterator[Dropped]:
+        """Yield what is out now and was not yet out at the turn before."""
+        offered = {decision.name for decision in packed.decisions}
+        for old in self._seen.values():
+            if old.kept and old.name not in offered and old.role not in PER_TURN:
+                yield Dropped(old.name, old.role, old.tokens, "no longer offered")
+        for new in packed.decisions:
+            before = self._seen.get(new.name)
+            if not new.kept and (before is None or before.kept):
+                yield Dropped(new.name, new.role, new.tokens, new.reason)
+
+    def _look_for_pinned(self, packed: Packed) -> tuple[Pinned, ...]:
+        """Look for the latest text of each pinned section in what the model reads."""
+        for section in (*packed.kept, *packed.dropped):
+            if section.role in ("system", "pinned") and section.text:
+                self._pinned[section.name] = section.text
+        read = "\n".join(message.text for message in packed.messages())
+        return tuple(Pinned(name, text in read) for name, text in self._pinned.items())
+
+
+def _pinned_flags(pinned: tuple[Pinned, ...]) -> Iterator[Flag]:
+    for pin in pinned:
+        if not pin.inside:
+            yield Flag(
+                "rule lost",
+                f"{pin.name} was pinned, and its text is not in the window.",
+                "Offer it to `pack` in every turn, in a section of rank 0.",
+            )
+
+
+def _usage_flag(usage: Usage | None) -> Iterator[Flag]:
+    if usage is not None and usage.input <= 0:
+        yield Flag(
+            "usage",
+            f"The provider reports that the model read {usage.input} tokens.",
+            "Go by our count, and ask the provider to send usage with its answers.",
+        )

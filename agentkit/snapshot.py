@@ -1,0 +1,216 @@
+"""The window at one turn, and a report over all turns: facts, as text and as rows.
+
+    Snapshot  turn 3: 5,812 of 7,500 tokens (77 %): compress
+              what is inside, by section ── what left ── what is pinned ── flags
+    Report    one Snapshot a turn ──▶ as_text(), rows()
+
+These are values: made by `Monitor`, drawn by widgets, printed in notebooks. A shown
+percentage is rounded down, so 75 % is never shown before it is reached.
+
+Read after: window.py.     Read next: flags.py, monitor.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentkit.text import one_line, pad, width
+from agentkit.window import SectionRole
+
+Advice = Literal["continue", "compress", "new_session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one thing takes of the window.
+
+    Attributes:
+        name: A section's, a message's ("round 3: tool result"), or a role.
+        role: Its place in the window.
+        tokens: Its size.
+        share: Its part of the usable window, e.g. 0.25.
+    """
+
+    name: str
+    role: SectionRole
+    tokens: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A section that left the window, or did not get in, since the turn before.
+
+    Attributes:
+        name: The section's.
+        role: The section's.
+        tokens: Its size.
+        reason: The packer's, or that the section was no longer offered to it.
+    """
+
+    name: str
+    role: SectionRole
+    tokens: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The system prompt or a constraint, and whether the model can read it now.
+
+    Attributes:
+        name: The section's.
+        inside: Its text was found in the messages of this turn.
+    """
+
+    name: str
+    inside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Something that will hurt, and what helps.
+
+    Attributes:
+        kind: E.g. "tool results".
+        reason: What was seen, with the numbers.
+        remedy: What to do.
+    """
+
+    kind: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The window at one turn.
+
+    Attributes:
+        turn: Counted from 1.
+        used: Tokens of what the model reads.
+        usable: Tokens of the window less the room for the answer.
+        window: Tokens of the whole window.
+        advice: "continue", "compress" or "new_session".
+        sections: What is inside, in reading order.
+        biggest: The largest single contributors, at most 5, largest first.
+        dropped: What is out since the turn before, in reading order.
+        pinned: The system prompt and each constraint that was ever pinned.
+        flags: What to look at.
+        reported: Input tokens as the provider counts them, or None.
+    """
+
+    turn: int
+    used: int
+    usable: int
+    window: int
+    advice: Advice
+    sections: tuple[Share, ...]
+    biggest: tuple[Share, ...]
+    dropped: tuple[Dropped, ...]
+    pinned: tuple[Pinned, ...]
+    flags: tuple[Flag, ...]
+    reported: int | None = None
+
+    @property
+    def share(self) -> float:
+        """The used part of what is usable: the number that the advice rests on."""
+        return self.used / self.usable
+
+    @property
+    def roles(self) -> tuple[Share, ...]:
+        """The sections added up by role, in reading order; each has its role as its name."""
+        sums: dict[SectionRole, int] = {}
+        for section in self.sections:
+            sums[section.role] = sums.get(section.role, 0) + section.tokens
+        return tuple(Share(role, role, n, n / self.usable) for role, n in sums.items())
+
+    @property
+    def drift(self) -> float | None:
+        """How far the provider's count is from ours: 0.1 is a tenth more than we counted."""
+        if self.reported is None or not self.used:
+            return None
+        return (self.reported - self.used) / self.used
+
+    def as_text(self) -> str:
+        """Return the snapshot for a person: what is inside, out, pinned and flagged."""
+        return "\n".join(_snapshot_lines(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All turns that a monitor saw.
+
+    Attributes:
+        snapshots: One a turn.
+    """
+
+    snapshots: tuple[Snapshot, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one flat dictionary a turn, e.g. for a table; roles are columns."""
+        return [
+            {
+                "turn": s.turn,
+                "used": s.used,
+                "usable": s.usable,
+                "share": round(s.share, 4),
+                "advice": s.advice,
+                "reported": s.reported,
+                "dropped": len(s.dropped),
+                "flags": len(s.flags),
+                **{role.name: role.tokens for role in s.roles},
+            }
+            for s in self.snapshots
+        ]
+
+    def as_text(self) -> str:
+        """Return one line a turn, then the last turn in full."""
+        if not self.snapshots:
+            return "No turn was recorded."
+        lines = [_turn_line(snapshot) for snapshot in self.snapshots]
+        return "\n".join([*lines, "", self.snapshots[-1].as_text()])
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+
+def percent(tokens: int, of: int) -> str:
+    """Return a share in whole percent, rounded down: "74 %" until 75 % is reached."""
+    return f"{tokens * 100 // of} %" if of > 0 else "–"
+
+
+def _turn_line(snapshot: Snapshot) -> str:
+    notes = [f"{len(snapshot.dropped)} dropped"] if snapshot.dropped else []
+    notes += [f"{len(snapshot.flags)} flagged"] if snapshot.flags else []
+    if snapshot.drift is not None:
+        notes.append(f"reported {snapshot.reported:,} ({snapshot.drift:+.1%})")
+    line = (
+        f"turn {snapshot.turn:>3}  {snapshot.used:>9,} of {snapshot.usable:,}  "
+        f"{percent(snapshot.used, snapshot.usable):>5}  {snapshot.advice:<11}  {', '.join(notes)}"
+    )
+    return line.rstrip()
+
+
+def _snapshot_lines(snapshot: Snapshot) -> Iterator[str]:
+    share = percent(snapshot.used, snapshot.usable)
+    yield (
+        f"turn {snapshot.turn}: {snapshot.used:,} of {snapshot.usable:,} tokens ({share}): "
+        f"{snapshot.advice}"
+    )
+    columns = max((width(role.name) for role in snapshot.roles), default=0)
+    for role in snapshot.roles:
+        part = percent(role.tokens, snapshot.usable)
+        yield f"  {pad(role.name, columns)}  {role.tokens:>9,}  {part:>5}"
+    for big in snapshot.biggest[:3]:
+        yield f"  biggest: {one_line(big.name)}, {big.tokens:,} tokens"
+    for gone in snapshot.dropped:
+        yield f"  dropped: {one_line(gone.name)}, {gone.tokens:,} tokens: {gone.reason}"
+    for pin in snapshot.pinned:
+        yield f"  pinned:  {one_line(pin.name)} is {'inside' if pin.inside else 'NOT inside'}"
+    for flag in snapshot.flags:
+        yield f"  flag:    {flag.reason} {flag.remedy}"
+    if snapshot.drift is not None:
+        yield f"  counted {snapshot.used:,}, reported {snapshot.reported:,} ({snapshot.drift:+.1%})"
