@@ -47,7 +47,7 @@ def test_cells_are_named_after_the_notebook_and_counted() -> None:
 
 @pytest.mark.parametrize("script", ["x = 1\n# %%\n", "# %%\n# %%time\n"])
 def test_a_script_that_would_lose_text_is_refused(script: str) -> None:
-    with pytest.raises(ValueError, match="line [12]: "):
+    with pytest.raises(ValueError, match=r"line [12]: "):
         build.cells_of(script)
 
 
