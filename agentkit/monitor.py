@@ -79,10 +79,9 @@ class Monitor:
 
     def advise(self, used: int) -> Advice:
         """Return the advice for a number of used tokens; a threshold itself counts as reached."""
-        share = used / self.usable
-        if share >= self.new_session_at:
-            return "new_session"
-        return "compress" if share >= self.compress_at else "continue"
+        return advise(
+            used, self.usable, compress_at=self.compress_at, new_session_at=self.new_session_at
+        )
 
     def record(self, packed: Packed, *, usage: Usage | None = None) -> Snapshot:
         """Append a snapshot of a turn and return it.
@@ -151,6 +150,19 @@ class Monitor:
                 self._pinned[section.name] = section.text
         read = "\n".join(message.text for message in packed.messages())
         return tuple(Pinned(name, text in read) for name, text in self._pinned.items())
+
+
+def advise(
+    used: int,
+    usable: int,
+    *,
+    compress_at: float = COMPRESS_AT,
+    new_session_at: float = NEW_SESSION_AT,
+) -> Advice:
+    """Return what to do with a window; one without room calls for a new session."""
+    if usable <= 0 or used / usable >= new_session_at:
+        return "new_session"
+    return "compress" if used / usable >= compress_at else "continue"
 
 
 def _pinned_flags(pinned: tuple[Pinned, ...]) -> Iterator[Flag]:

@@ -42,7 +42,7 @@ class Section:
         name: Unique in its window, e.g. "round 3".
         text: What it says. Empty when it holds messages instead.
         role: Its place in the window, e.g. "history".
-        rank: 0 must stay; of the rest the highest number is the first to go.
+        rank: 0 (or below) must stay; of the rest the highest number is the first to go.
         value: Among sections of one rank, the lowest value is the first to go.
         messages: For history: whole rounds, so that a call keeps its result.
     """

@@ -1,0 +1,9 @@
+"""Pictures of what the package knows, each with the same facts as text.
+
+    facts ──traits──▶ widget ──▶ a picture (JupyterLab, Notebook 7, light and dark)
+                             ──▶ as_text() (GitHub, CI, screen readers)
+
+Only notebooks, tests and the command line import this package.
+
+Read next: palette.py, window_bar.py.
+"""
