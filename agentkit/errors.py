@@ -16,6 +16,15 @@
     │   └── ServerTimeoutError  the server did not answer in time
     ├── ModelError              a model that cannot be reached or answers nonsense
     │   └── ScriptError         a scripted model that was asked something unexpected
+    ├── RecordError             a record, a tenant or a query that memory cannot take
+    ├── StoreError              a memory store that cannot be opened, read or written
+    │   ├── StoreLockedError    another process holds it
+    │   ├── StoreDamagedError   the file is cut short, broken, or no store at all
+    │   ├── StoreVersionError   a newer agentkit wrote it
+    │   ├── StoreReadOnlyError  it may be read only
+    │   ├── StoreFullError      no room on the disk
+    │   └── StoreKeyError       the key is missing or wrong
+    ├── EmbedderError           an embedder that cannot be reached or answers nonsense
     ├── SetupError              something is missing on this machine
     └── CheckFailed             an implementation that breaks a promise (raised by checks)
 
@@ -104,6 +113,42 @@ class ModelError(AgentkitError):
 
 class ScriptError(ModelError):
     """A scripted model was asked something its script does not hold."""
+
+
+class RecordError(AgentkitError):
+    """A record, a tenant or a query that memory cannot take."""
+
+
+class StoreError(AgentkitError):
+    """A memory store cannot be opened, read or written."""
+
+
+class StoreLockedError(StoreError):
+    """Another process holds the store; nothing was written."""
+
+
+class StoreDamagedError(StoreError):
+    """The file of a store is cut short, broken, or no store at all."""
+
+
+class StoreVersionError(StoreError):
+    """A newer agentkit wrote the store."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The store may be read only; nothing was written."""
+
+
+class StoreFullError(StoreError):
+    """The disk has no room left; nothing was written."""
+
+
+class StoreKeyError(StoreError):
+    """The key of an encrypted store is missing or wrong."""
+
+
+class EmbedderError(AgentkitError):
+    """An embedder cannot be reached, or answers what is no embedding."""
 
 
 class SetupError(AgentkitError):

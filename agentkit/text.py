@@ -105,16 +105,23 @@ def _stemmer() -> Any:
     return snowballstemmer.stemmer("english")
 
 
-def terms(text: str) -> list[str]:
+def terms(text: str, *, unigrams: bool = False) -> list[str]:
     """Return the terms of a text in order, repeated as often as they occur.
 
     English: stems, without `STOP_WORDS`. Chinese and Japanese: pairs of neighbouring
     characters; a character that stands alone, unless it is in `STOP_HAN`.
+
+    Args:
+        text: In any script.
+        unigrams: Give the characters of a pair too, for an index: a long question
+            shares few pairs with a short record.
     """
     found: list[str] = []
     for piece in _PIECE.findall(fold(text)):
         if HAN.match(piece):
             found.extend(_pairs(piece))
+            if unigrams and len(piece) > 1:
+                found.extend(character for character in piece if character not in STOP_HAN)
         elif piece not in STOP_WORDS:
             found.append(stem(piece.split("'")[0].split("’")[0]))
     return found
