@@ -7,35 +7,25 @@
                                     │
                                     └──▶ the same command, run by .venv's Python
 
-Only the standard library is used: this runs before anything is installed. Where the
-kit was installed as a package there is no checkout, and nothing to set up.
+Where the kit was installed as a package there is no checkout, and nothing to set up.
 
-Read after: __main__.py.     Read next: setup_env.py, cli.py.
+Read after: checkout.py, setup_env.py, cli.py.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import subprocess
 import sys
-import tomllib
-from importlib import metadata
-from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
+from agentkit import cli, setup_env
+from agentkit.checkout import is_checkout, missing, run
 from agentkit.errors import SetupError
 
-ROOT = Path(__file__).resolve().parent.parent
 GUARD = "AGENTKIT_SETUP_DONE"  # set for the second start, which must not set up again
 
 
 def main(argv: list[str]) -> int:
     """Run a command of the kit in an interpreter that can; return its exit status."""
-    from agentkit import cli, setup_env
-
     options = cli.parse(argv)  # a mistyped command must not install anything first
     dev = options.command == "test"
     lacking = missing(dev=dev) if is_checkout() else []
@@ -55,75 +45,3 @@ def main(argv: list[str]) -> int:
         print("\nagentkit: stopped. The next start begins the set-up anew.", file=sys.stderr)
         return 130
     return run([str(python), "-m", "agentkit", *argv], env={**os.environ, GUARD: "1"})
-
-
-def run(command: list[str], *, env: dict[str, str] | None = None) -> int:
-    """Run a command to its end and return its exit status, as a shell would.
-
-    Ctrl-C reaches the child too; it decides what that means, and is waited for.
-    """
-    with subprocess.Popen(command, env=env) as child:
-        while True:
-            try:
-                status = child.wait()
-                break
-            except KeyboardInterrupt:
-                continue
-    return status if status >= 0 else 128 - status
-
-
-def is_checkout() -> bool:
-    """Return whether the kit runs from its repository rather than from a package."""
-    return (ROOT / "pyproject.toml").is_file() and (ROOT / "notebooks").is_dir()
-
-
-def missing(*, dev: bool) -> list[str]:
-    """Return the requirements that this interpreter does not meet.
-
-    Args:
-        dev: Whether to ask for what the tests need, too.
-    """
-    lacking = [line for line in requirements(dev=dev) if not _is_met(line)]
-    return lacking if _points_here() else ["agentkit (editable, of this checkout)", *lacking]
-
-
-def requirements(*, dev: bool) -> list[str]:
-    """Return the requirement lines of the kit and, if asked, of its tests."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    lines: list[str] = list(project["project"]["dependencies"])
-    return lines + project["dependency-groups"]["dev"] if dev else lines
-
-
-def _is_met(requirement: str) -> bool:
-    """Compare an installed version with bounds such as `>=2.3,<3`, by their numbers alone."""
-    parts = re.match(r"([\w.-]+)(?:\[.*?\])?\s*([^;]*)", requirement)
-    assert parts is not None, requirement
-    try:
-        have = _numbers(metadata.version(parts[1]))
-    except metadata.PackageNotFoundError:
-        return False
-    for bound in filter(None, parts[2].replace(" ", "").split(",")):
-        sign, wanted = re.match(r"([<>=!~]+)", bound), _numbers(bound.lstrip("<>=!~"))
-        kept = {">=": have >= wanted, "<": have < wanted, "==": have == wanted}
-        if sign is None or not kept[sign[1]]:
-            return False
-    return True
-
-
-def _numbers(version: str) -> list[int]:
-    """Return the release numbers without closing zeros, so that 3 and 3.0 are equal."""
-    release = re.match(r"\d+(\.\d+)*", version)
-    numbers = [int(part) for part in release[0].split(".")] if release else []
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return numbers
-
-
-def _points_here() -> bool:
-    """Return whether `import agentkit` finds this checkout from any folder."""
-    try:
-        text = metadata.distribution("agentkit").read_text("direct_url.json")
-    except metadata.PackageNotFoundError:
-        return False
-    url = json.loads(text)["url"] if text else ""
-    return bool(url) and Path(url2pathname(urlsplit(url).path)).resolve() == ROOT

@@ -5,7 +5,7 @@
 Nothing but the standard library is imported before a command is chosen, so that
 `python -m agentkit` can read its arguments before anything is installed.
 
-Read after: bootstrap.py.     Read next: lab.py, doctor.py, runtests.py, demo.py.
+Read after: lab.py, doctor.py, runtests.py, demo.py.     Read next: bootstrap.py.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from agentkit import bootstrap, lab
+from agentkit import checkout, lab
 from agentkit.errors import AgentkitError, SetupError
 
 WAIT_S = 120  # a cold start on a slow disk with a virus scanner; usually it takes three
@@ -91,13 +91,13 @@ def line_of(finding: Finding) -> str:
 
 
 def _reinstall() -> str:
-    if bootstrap.is_checkout():
-        return f"delete {bootstrap.ROOT / '.venv'} and run `python -m agentkit lab`."
+    if checkout.is_checkout():
+        return f"delete {checkout.ROOT / '.venv'} and run `python -m agentkit lab`."
     return f"{sys.executable} -m pip install --force-reinstall agentkit"
 
 
 def _python() -> str:
-    lacking = bootstrap.missing(dev=False) if bootstrap.is_checkout() else []
+    lacking = checkout.missing(dev=False) if checkout.is_checkout() else []
     if lacking:
         raise SetupError(f"{sys.executable} lacks {', '.join(lacking)}.", hint=_reinstall())
     version = ".".join(map(str, sys.version_info[:3]))

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from agentkit import working_copy
-from agentkit.bootstrap import ROOT, is_checkout, run
+from agentkit.checkout import ROOT, is_checkout, run
 from agentkit.errors import AgentkitError, SetupError
 
 FIRST = "00_start_here.ipynb"

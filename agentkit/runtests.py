@@ -15,7 +15,7 @@ import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from agentkit.bootstrap import ROOT, is_checkout
+from agentkit.checkout import ROOT, is_checkout
 from agentkit.errors import SetupError
 
 ARTIFACTS = ROOT / "artifacts"  # git ignores it, CI keeps it

@@ -9,7 +9,7 @@ and an update installs what is new. A set-up that was killed half way left the s
 "installing" and is begun anew; one that pip itself ended is gone on with. A lock makes
 a second start wait for the first. Only the standard library is used.
 
-Read after: bootstrap.py.     Read next: cli.py.
+Read after: checkout.py.     Read next: cli.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentkit.bootstrap import ROOT, requirements
+from agentkit.checkout import ROOT, requirements
 from agentkit.errors import SetupError
 
 ENV = ROOT / ".venv"
