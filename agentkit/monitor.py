@@ -29,7 +29,7 @@ NEW_SESSION_AT = 0.90  # beyond this, one long tool result ends the conversation
 BIGGEST = 5
 
 # Chosen afresh for every turn, so one that is not offered again was not dropped.
-PER_TURN: tuple[SectionRole, ...] = ("memory", "question")
+PER_TURN: tuple[SectionRole, ...] = ("memory", "question", "tool results")
 
 
 class Monitor:

@@ -1,0 +1,123 @@
+"""Lays out what a model may read in one turn, as sections for `pack`.
+
+    system · tools · pinned · rounds of history · the live round
+    must stay ───────────────  oldest goes first   must stay, whole
+
+Read after: window.py, tools.py.     Read next: loop.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from agentkit import trace as events
+from agentkit.messages import Message, rounds
+from agentkit.tokens import Counter
+from agentkit.tools import ToolSpec, to_openai
+from agentkit.trace import redact
+from agentkit.window import Packed, Section
+
+SYSTEM_PROMPT = (
+    "You are a helpful assistant. Use the tools you are given when a request calls for one, "
+    "and answer from what you can read here. Say so when you do not find something. "
+    "Answer in the language of the user."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stays the same from turn to turn.
+
+    Attributes:
+        budget: Tokens of the window.
+        reserve: Tokens of it that are kept for the answer.
+        counter: Counts for the model that reads.
+        system: The system prompt.
+        pinned: Constraints that must be in every window, word for word.
+    """
+
+    budget: int
+    reserve: int
+    counter: Counter
+    system: str = SYSTEM_PROMPT
+    pinned: tuple[str, ...] = field(default_factory=tuple)
+
+
+def lay_out(
+    frame: Frame, history: Sequence[Message], live: Sequence[Message], tools: Sequence[ToolSpec]
+) -> list[Section]:
+    """Return the sections of one model call, in reading order.
+
+    Args:
+        frame: What stays the same.
+        history: The rounds before this turn, sound (see `mend`).
+        live: The user's message, and what this turn has brought so far.
+        tools: Those the model may call; their descriptions take their place too.
+    """
+    sections = [Section("system", frame.system, role="system", rank=0)] if frame.system else []
+    if tools:
+        described = json.dumps([to_openai(tool) for tool in tools], ensure_ascii=False)
+        sections.append(Section("tools", described, role="tools", rank=0))
+    for number, text in enumerate(frame.pinned, start=1):
+        sections.append(Section(f"pinned {number}", text, role="pinned", rank=0))
+    for past in rounds(history):
+        sections.append(
+            Section(
+                f"round {past.index + 1}",
+                role="history",
+                rank=2,
+                value=past.index,  # until messages have a value of their own, newer is worth more
+                messages=past.messages,
+            )
+        )
+    sections.append(Section("question", role="question", rank=0, messages=(live[0],)))
+    sections.extend(_steps(live[1:]))
+    return sections
+
+
+def _steps(live: Sequence[Message]) -> list[Section]:
+    """Return one section for each request for tools in the live round, with its results."""
+    groups: list[list[Message]] = []
+    for message in live:
+        if message.role != "tool" or not groups:
+            groups.append([])
+        groups[-1].append(message)
+    return [
+        Section(f"tool results {n}", role="tool results", rank=0, messages=tuple(group))
+        for n, group in enumerate(groups, start=1)
+    ]
+
+
+def as_event(packed: Packed, *, new: Sequence[Section] = ()) -> events.Packed:
+    """Return the event of a packing.
+
+    Args:
+        packed: What the model is about to read.
+        new: Sections whose text no earlier event holds.
+    """
+    return events.Packed(
+        kept=tuple((d.name, d.tokens) for d in packed.decisions if d.kept),
+        dropped=tuple((d.name, d.tokens, d.reason) for d in packed.decisions if not d.kept),
+        tokens=packed.tokens,
+        budget=packed.budget,
+        reserve=packed.reserve,
+        digest=digest(packed),
+        new={section.name: section.text for section in new},
+    )
+
+
+def digest(packed: Packed) -> str:
+    """Return 16 hex digits that change with anything a model would read.
+
+    Call ids are left out: a model's provider makes them up anew each time.
+    """
+    read = [asdict(message) for message in packed.messages()]
+    for message in read:
+        message["call_id"] = message["call_id"] is not None
+        for call in message["tool_calls"]:
+            call["id"] = ""
+    text = json.dumps(redact(read), ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,166 @@
+"""One conversation in the terminal: the main job of the kit, without a browser.
+
+    agentkit demo ─▶ note server (a real process) ─▶ two turns, printed step by step
+                     ─▶ exit status 0 if the note is in its file and was found again
+
+Read after: session.py, host/.     Read next: cli.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import platformdirs
+
+from agentkit.clock import SystemClock
+from agentkit.errors import AgentkitError
+from agentkit.host import McpHost
+from agentkit.messages import ToolCall
+from agentkit.models import load_model
+from agentkit.session import Session
+from agentkit.tools import ToolSpec
+from agentkit.trace import Entry
+
+CONVERSATIONS = {
+    "en": (
+        "note for next week: finish the project report, focus on the performance tests",
+        "did I note anything about the report?",
+    ),
+    "zh": (
+        "帮我记一下：下周要完成结项报告，重点是性能测试部分",
+        "我之前记过关于报告的事吗？",
+    ),
+}
+BAR_CHARS = 40
+
+
+def notes_config(notes_file: Path) -> dict[str, object]:
+    """Return the `mcpServers` block of the kit's own note server, for one file."""
+    arguments = ["-m", "servers.notes", "--file", str(notes_file)]
+    return {"mcpServers": {"notes": {"command": sys.executable, "args": arguments}}}
+
+
+def default_notes_file() -> Path:
+    """Return where the demo and the chat keep their notes: a folder of the user."""
+    return Path(platformdirs.user_data_dir("agentkit", appauthor=False)) / "notes.json"
+
+
+def run_demo(*, lang: str = "en", notes_file: Path | None = None, model: str | None = None) -> int:
+    """Run the conversation and print it; return 0 if it worked, else 1.
+
+    Args:
+        lang: "en" or "zh".
+        notes_file: Where the note goes; by default the user's own note file.
+        model: As in `AGENTKIT_MODEL`.
+    """
+    return asyncio.run(_demo(lang, notes_file or default_notes_file(), model))
+
+
+async def _demo(lang: str, notes_file: Path, model: str | None) -> int:
+    try:
+        async with McpHost(notes_config(notes_file)) as host:
+            session = Session(model=load_model(model), host=host, clock=SystemClock())
+            print(f"model {session.agent.model.name}, {len(host.tools())} tools")
+            for text in CONVERSATIONS[lang]:
+                await _turn(session, text)
+    except AgentkitError as error:
+        print(f"\nIt did not work. {error}", file=sys.stderr)
+        return 1
+    return _judge(session, notes_file)
+
+
+async def _turn(session: Session, text: str) -> None:
+    """Run one turn and print what happened in it."""
+    print(f"\nyou    {text}")
+    before = len(session.trace)
+    await session.ask(text)
+    for entry in list(session.trace)[before:]:
+        line = show(entry)
+        if line:
+            print(line)
+
+
+def show(entry: Entry) -> str:
+    """Return one line for an event of a turn, "" for one that needs none."""
+    data = entry.data
+    match entry.kind:
+        case "Packed":
+            return f"       {bar(data['tokens'], data['budget'] - data['reserve'])}"
+        case "ToolCalled":
+            arguments = json.dumps(data["arguments"], ensure_ascii=False)
+            return f"call   {data['name']} {arguments}"
+        case "ToolReturned":
+            said = " ".join(data["text"].split())
+            mark = "error " if data["is_error"] else "result"
+            return f"{mark} {said if len(said) <= 160 else said[:159] + '…'}"
+        case "Stopped":
+            return f"guard  {data['reason']}"
+        case "ServerChanged":
+            return f"server {data['server']} is {data['state']}: {data['reason']}"
+        case "Answered":
+            return f"agent  {data['text']}"
+    return ""
+
+
+def bar(used: int, usable: int) -> str:
+    """Return the window as a line of text: how much of it the model is about to read."""
+    filled = min(BAR_CHARS, round(BAR_CHARS * used / max(usable, 1)))
+    share = 100 * used / max(usable, 1)
+    return f"[{'#' * filled}{'.' * (BAR_CHARS - filled)}] {used} of {usable} tokens, {share:.0f} %"
+
+
+def _judge(session: Session, notes_file: Path) -> int:
+    """Say whether the note is in its file and was found again."""
+    try:
+        kept = notes_file.read_text(encoding="utf-8")
+    except OSError as error:
+        print(f"\nIt did not work: {notes_file} cannot be read ({error}).", file=sys.stderr)
+        return 1
+    wrote = [
+        e.data for e in session.trace if e.kind == "ToolCalled" and "write_note" in e.data["name"]
+    ]
+    noted = [call["arguments"]["title"] for call in wrote if "title" in call["arguments"]]
+    missing = [title for title in noted if title not in kept]
+    if not noted or missing or not session.turns[-1].answer:
+        what = f"{missing} is not in the file" if missing else "no note was written"
+        print(f"\nIt did not work: {what}.", file=sys.stderr)
+        return 1
+    print(f"\nIt worked: the note is in {notes_file}")
+    return 0
+
+
+def run_chat(*, notes_file: Path | None = None, model: str | None = None) -> int:
+    """Talk to the agent in the terminal until an empty line or the end of input."""
+    return asyncio.run(_chat(notes_file or default_notes_file(), model))
+
+
+async def _chat(notes_file: Path, model: str | None) -> int:
+    try:
+        async with McpHost(notes_config(notes_file)) as host:
+            session = Session(model=load_model(model), host=host, consent=_consent)
+            print(f"model {session.agent.model.name}; an empty line ends the conversation")
+            while text := (await asyncio.to_thread(_read_line, "you    ")).strip():
+                try:
+                    await _turn(session, text)
+                except AgentkitError as error:
+                    print(f"error  {error}")
+    except AgentkitError as error:
+        print(f"\nIt did not work. {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+async def _consent(call: ToolCall, tool: ToolSpec) -> bool:
+    """Ask in the terminal before a destructive call."""
+    question = f"allow  {tool.name} {call.arguments_json()}? [y/N] "
+    return (await asyncio.to_thread(_read_line, question)).strip().lower() in ("y", "yes", "是")
+
+
+def _read_line(prompt: str) -> str:
+    try:
+        return input(prompt)
+    except EOFError:
+        return ""

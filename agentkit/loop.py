@@ -1,0 +1,258 @@
+"""One user message in, one answer out.
+
+    text ─▶ pack ─▶ model ─┬─▶ answer
+             ▲             │
+             │         tool calls ─▶ host ─▶ slim
+             └───────── results ◀──────────────┘      until the guard says stop
+
+Whatever goes wrong on the way (a wrong argument, a dead server, a tool that needs
+consent) goes back to the model as a short error it can act on. What the loop cannot
+mend ends the turn with an error, and the conversation goes on.
+
+Read after: context.py, guard.py, slim.py, models/__init__.py.     Read next: session.py.
+Built in:   notebooks/06_the_loop.ipynb
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from agentkit import trace as events
+from agentkit.clock import Clock, SystemClock
+from agentkit.context import Frame, as_event, lay_out
+from agentkit.errors import AgentkitError, MessageError, ModelError
+from agentkit.guard import Limits, Step, verdict
+from agentkit.messages import Message, ModelSaid, ToolCall, ToolResult, assistant, tool, user
+from agentkit.models import Model
+from agentkit.slim import MAX_RESULT, slim
+from agentkit.text import clean_text
+from agentkit.tools import Consent, ToolSpec, ask_consent, check_call, find_tool, relevant
+from agentkit.trace import Trace
+from agentkit.window import Packed, pack
+
+RESULT_SHARE = 6  # one result may take a sixth of what is usable, so three rounds still fit
+
+
+class Tools(Protocol):
+    """Anything that has tools: a host with servers, or a few functions."""
+
+    def tools(self) -> list[ToolSpec]:
+        """Return the tools, also those that are not available now."""
+
+    async def call(self, call: ToolCall, *, timeout_s: float | None = None) -> ToolResult:
+        """Call one tool.
+
+        Raises:
+            AgentkitError: The call could not be made or did not come back.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What takes part in a turn.
+
+    Attributes:
+        model: Who answers.
+        frame: The window and what stays in it.
+        host: Where tools come from, if any.
+        limits: When a turn has called enough tools.
+        consent: Asked before a destructive call.
+        clock: Gives time and ids.
+    """
+
+    model: Model
+    frame: Frame
+    host: Tools | None = None
+    limits: Limits = field(default_factory=Limits)
+    consent: Consent | None = None
+    clock: Clock = field(default_factory=SystemClock)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What came of one user message.
+
+    Attributes:
+        id: E.g. "t3"; the events of the turn carry it.
+        answer: What the model said in the end; empty when the turn failed.
+        messages: What the turn adds to the history, the user's message first.
+        packed: What the model read, one a model call.
+        said: What it answered, one a model call.
+        stopped: Why the guard ended the tool calls, if it did.
+        error: What ended the turn without an answer, if anything did.
+    """
+
+    id: str
+    answer: str
+    messages: tuple[Message, ...]
+    packed: tuple[Packed, ...] = ()
+    said: tuple[ModelSaid, ...] = ()
+    stopped: str | None = None
+    error: AgentkitError | None = None
+
+
+async def run_turn(
+    text: str,
+    agent: Agent,
+    *,
+    history: Sequence[Message] = (),
+    trace: Trace | None = None,
+    live: list[Message] | None = None,
+) -> Turn:
+    """Run one turn to its answer.
+
+    Args:
+        text: What the user says.
+        agent: Who takes part.
+        history: The rounds before, sound (see `messages.mend`).
+        trace: Gets one event a step.
+        live: Gets each message of the turn as it happens, so that a turn which is
+            interrupted leaves behind what it did.
+
+    Returns:
+        The turn. One that failed has an `error` and keeps what it did until then: a
+        tool that was called stays called.
+
+    Raises:
+        MessageError: The text is empty. Nothing has happened then.
+    """
+    said_by_user = clean_text(text)
+    if not said_by_user.strip():
+        raise MessageError("The message is empty.", hint="Say what the agent should do.")
+    running = _Running(
+        agent,
+        list(history),
+        trace if trace is not None else Trace(clock=agent.clock),
+        live if live is not None else [],
+    )
+    return await running.run(said_by_user)
+
+
+class _Running:
+    """The state of one turn while it runs."""
+
+    def __init__(
+        self, agent: Agent, history: list[Message], trace: Trace, live: list[Message]
+    ) -> None:
+        self.agent = agent
+        self.history = history
+        self.trace = trace
+        self.id = agent.clock.new_id("t")
+        self.live = live
+        self.packed: list[Packed] = []
+        self.said: list[ModelSaid] = []
+        self.steps: list[Step] = []
+        self.stopped: str | None = None
+        self.ids = {call.id for message in history for call in message.tool_calls}
+
+    async def run(self, text: str) -> Turn:
+        self.live.append(user(text))
+        self._note(events.UserSaid(text))
+        try:
+            answer = await self._until_answer(text)
+        except AgentkitError as error:
+            self._note(events.Failed(error.what, error.hint))
+            return self._turn("", error)
+        self.live.append(assistant(answer))
+        self._note(events.Answered(answer))
+        return self._turn(answer, None)
+
+    async def _until_answer(self, text: str) -> str:
+        """Call the model, and the tools it asks for, until it answers."""
+        while True:
+            tools = self._tools(text)
+            said = await self._ask_model(tools)
+            if not said.tool_calls:
+                return said.text
+            if self.stopped is not None:  # it was told to answer, and asks again
+                return said.text or f"I stopped calling tools: {self.stopped}."
+            self.live.append(said.message())
+            self.steps.append([(call, await self._call(call)) for call in said.tool_calls])
+            self.stopped = verdict(self.steps, self.agent.limits)
+            if self.stopped is not None:
+                self._note(events.Stopped(self.stopped))
+
+    def _tools(self, text: str) -> list[ToolSpec]:
+        if self.agent.host is None or self.stopped is not None:
+            return []
+        return relevant(text, self.agent.host.tools())
+
+    async def _ask_model(self, tools: Sequence[ToolSpec]) -> ModelSaid:
+        """Pack what the model may read, and let it read.
+
+        Raises:
+            BudgetError: What must stay does not fit the window.
+            ModelError: The model cannot be reached, or said nothing at all.
+        """
+        frame = self.agent.frame
+        sections = lay_out(frame, self.history, self.live, tools)
+        packed = pack(sections, budget=frame.budget, count=frame.counter, reserve=frame.reserve)
+        texts = [s for s in packed.kept if s.text]
+        known = {name for e in self.trace if e.kind == "Packed" for name in e.data["new"]}
+        self._note(as_event(packed, new=[s for s in texts if s.name not in known]))
+        self.packed.append(packed)
+        said = self._with_new_ids(await self.agent.model.complete(packed, tools))
+        self.said.append(said)
+        self._note(events.ModelAnswered(said.text, said.tool_calls, said.usage, said.model))
+        if not said.text.strip() and not said.tool_calls:
+            raise ModelError(
+                f"The model {self.agent.model.name} answered with neither text nor a tool call.",
+                hint="Ask again; if it stays silent, choose another model.",
+            )
+        return said
+
+    def _with_new_ids(self, said: ModelSaid) -> ModelSaid:
+        """Return the same with ids that no other call of this conversation has."""
+        calls = []
+        for call in said.tool_calls:
+            if not call.id or call.id in self.ids:
+                call = replace(call, id=self.agent.clock.new_id("c"))
+            self.ids.add(call.id)
+            calls.append(call)
+        return replace(said, text=clean_text(said.text), tool_calls=tuple(calls))
+
+    async def _call(self, call: ToolCall) -> ToolResult:
+        """Call one tool and add its result to the live round, whatever comes of it."""
+        self._note(events.ToolCalled(call.id, call.name, dict(call.arguments)))
+        started = self.agent.clock.elapsed_s()
+        result = await self._result(call)
+        ms = round((self.agent.clock.elapsed_s() - started) * 1000)
+        self._note(events.ToolReturned(call.id, result.name, result.text, result.is_error, ms))
+        frame = self.agent.frame
+        most = min(MAX_RESULT, (frame.budget - frame.reserve) // RESULT_SHARE)
+        small = slim(result, count=frame.counter, budget=most)
+        if small.how != "whole":
+            self._note(events.Slimmed(call.id, small.before, small.after, small.how))
+        self.live.append(tool(small.result))
+        return result
+
+    async def _result(self, call: ToolCall) -> ToolResult:
+        """Return what a tool says, or what kept it from being asked."""
+        try:
+            if self.agent.host is None:
+                find_tool(call.name, [])
+                raise AssertionError("unreachable: an empty list holds no tool")
+            spec = find_tool(call.name, self.agent.host.tools())
+            check_call(call, spec)
+            await ask_consent(call, spec, self.agent.consent)
+            named = replace(call, name=spec.name)
+            return await self.agent.host.call(named, timeout_s=self.agent.limits.timeout_s)
+        except AgentkitError as error:
+            text = f"{error.what} {error.hint}".strip()
+            return ToolResult(call.id, call.name, text, is_error=True)
+
+    def _note(self, event: events.Event) -> None:
+        self.trace.append(event, turn=self.id)
+
+    def _turn(self, answer: str, error: AgentkitError | None) -> Turn:
+        return Turn(
+            self.id,
+            answer,
+            tuple(self.live),
+            tuple(self.packed),
+            tuple(self.said),
+            self.stopped,
+            error,
+        )

@@ -1,0 +1,142 @@
+"""What the offline reader says: a few sentences, in the language of the question.
+
+    [(call, result), …]  ──phrase()──▶  "Done: title “finish the report”, id n0001."
+
+Everything between quotation marks comes from the window; the rest is a fixed frame.
+
+Read after: language.py.     Read next: reader.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentkit.messages import Message, ToolCall
+from agentkit.models.language import concepts, is_chinese, sentences
+
+MOST_ITEMS = 5  # of a list; a person asks for more if they want more
+MOST_FIELDS = 6  # of one object
+MOST_CHARS = 300  # of one quotation
+_CHANGES = frozenset({"=write", "=create", "=update", "=delete", "=forget", "=remember"})
+
+_FRAMES: Mapping[str, tuple[str, str]] = {
+    "hello": ("Hello. What shall I look at?", "你好，需要我看什么？"),
+    "heard": ("I have read that.", "我读到了。"),
+    "unknown": (
+        "I do not find that in what I was given to read.",
+        "在我读到的内容里没有找到这一点。",
+    ),
+    "user": ("You told me: “{quote}”", "你告诉过我：“{quote}”"),
+    "assistant": ("Earlier I said: “{quote}”", "我之前说过：“{quote}”"),
+    "tool": ("A tool brought this earlier: “{quote}”", "之前工具查到：“{quote}”"),
+    "given": ("From what I was given: “{quote}”", "根据我读到的内容：“{quote}”"),
+    "ask": ("For {tool} I still need: {names}.", "要使用 {tool}，我还需要：{names}。"),
+    "failed": ("That did not work: {text}", "没有成功：{text}"),
+    "nothing": ("I looked, and found nothing.", "我查过了，没有找到。"),
+    "found": ("I found this: {text}", "我查到：{text}"),
+    "found some": ("I found {n}: {text}", "我找到 {n} 条：{text}"),
+    "done": ("Done: {text}", "好的，已完成：{text}"),
+    "more": (" … and {n} more", " ……另有 {n} 条"),
+}
+
+
+def say(frame: str, question: str, **parts: Any) -> str:
+    """Return a sentence in the language of the question."""
+    text = _FRAMES[frame][is_chinese(question)]
+    shown = {
+        name: "、".join(part) if isinstance(part, tuple) else part for name, part in parts.items()
+    }
+    return text.format(**shown)
+
+
+def phrase(results: Sequence[tuple[ToolCall, Message]], *, question: str) -> str:
+    """Return what the last results say. Earlier ones of the turn led to them."""
+    call, last = results[-1]
+    if last.is_error:
+        return say("failed", question, text=_short(last.text))
+    value = _parse(last.text)
+    if isinstance(value, Mapping | list):
+        return _structured(value, question, changed=bool(_CHANGES & set(concepts(call.name))))
+    if not last.text.strip() or "Empty is the answer" in last.text:
+        return say("nothing", question)
+    return say("found", question, text=_best(last.text, question))
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _structured(value: Any, question: str, *, changed: bool) -> str:
+    """Say a structured result: its list if it has one, else its fields."""
+    if changed and isinstance(value, Mapping):
+        return say("done", question, text=_named(value))
+    items = value if isinstance(value, list) else _list_of(value)
+    if items is None:
+        fields = _fields(value)
+        return say("found", question, text=fields) if fields else say("nothing", question)
+    if not items:
+        return say("nothing", question)
+    shown = "; ".join(_item(item) for item in items[:MOST_ITEMS])
+    more = say("more", question, n=len(items) - MOST_ITEMS) if len(items) > MOST_ITEMS else ""
+    return say("found some", question, n=len(items), text=shown + more)
+
+
+def _list_of(value: Mapping[str, Any]) -> list[Any] | None:
+    return next((item for item in value.values() if isinstance(item, list)), None)
+
+
+def _named(value: Mapping[str, Any]) -> str:
+    """Return an object by its title, with its other short texts behind: “title” (id, …)."""
+    texts = {name: item for name, item in value.items() if isinstance(item, str) and item}
+    title = next((texts.pop(name) for name in ("title", "name") if name in texts), None)
+    rest = ", ".join(_short(text) for text in list(texts.values())[:MOST_FIELDS])
+    if title is None:
+        return rest or "ok"
+    return f"“{_short(title)}” ({rest})" if rest else f"“{_short(title)}”"
+
+
+def _fields(value: Mapping[str, Any]) -> str:
+    """Return the plain fields of an object, texts quoted."""
+    plain = [
+        (name, item)
+        for name, item in value.items()
+        if isinstance(item, str | int | float) and item != "" and not isinstance(item, bool)
+    ]
+    return ", ".join(
+        f"{name} “{_short(item)}”"
+        if (isinstance(item, str) and " " in item) or _wide(item)
+        else f"{name} {item}"
+        for name, item in plain[:MOST_FIELDS]
+    )
+
+
+def _wide(item: Any) -> bool:
+    return isinstance(item, str) and is_chinese(item)
+
+
+def _item(item: Any) -> str:
+    """Return one entry of a list: its longest texts, else what it is."""
+    if not isinstance(item, Mapping):
+        return f"“{_short(str(item))}”"
+    names = ("title", "name", "text", "excerpt", "snippet", "summary", "content", "value")
+    texts = [item[name] for name in names if isinstance(item.get(name), str) and item[name]]
+    return " — ".join(f"“{_short(text)}”" for text in texts[:2]) or _fields(item)
+
+
+def _best(text: str, question: str) -> str:
+    """Return a short text whole, and of a long one the sentence nearest the question."""
+    if len(text) <= MOST_CHARS:
+        return text
+    wanted = set(concepts(question))
+    parts = sentences(text)
+    return _short(max(parts, key=lambda part: len(wanted & set(concepts(part)))))
+
+
+def _short(text: str) -> str:
+    line = " ".join(str(text).split())
+    return line if len(line) <= MOST_CHARS else line[: MOST_CHARS - 1] + "…"

@@ -1,0 +1,142 @@
+"""One conversation: its messages, its trace, and how full its window is.
+
+    session.ask("...") ──▶ run_turn ──▶ answer
+        messages, trace and monitor grow by one turn
+
+A session lives in memory; nothing of it is written unless its trace has a file.
+
+Read after: loop.py, monitor.py.     Read next: viz/window_bar.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentkit import trace as events
+from agentkit.clock import Clock, SystemClock
+from agentkit.context import SYSTEM_PROMPT, Frame
+from agentkit.errors import MessageError
+from agentkit.guard import Limits
+from agentkit.loop import Agent, Tools, Turn, run_turn
+from agentkit.messages import Message, faults, mend
+from agentkit.models import Model, load_model
+from agentkit.monitor import Monitor
+from agentkit.tokens import Counter, context_window
+from agentkit.tools import Consent
+from agentkit.trace import Trace
+from agentkit.window import Packed
+
+MOST_RESERVE = 1_024  # tokens kept for an answer: about a page
+RESERVE_SHARE = 8  # of a small window, an eighth
+
+
+class Session:
+    """A conversation between a user and an agent.
+
+    Args:
+        model: Who answers; by default what `AGENTKIT_MODEL` says, else the reader.
+        host: Where tools come from, if any.
+        system: The system prompt.
+        pinned: Constraints that must be in every window, word for word.
+        budget: Tokens of the window; by default the model's own.
+        reserve: Tokens kept for the answer; by default an eighth, at most 1,024.
+        limits: When a turn has called enough tools.
+        consent: Asked before a destructive call; without it there is none.
+        history: Messages to go on from. What no model would accept is mended.
+        clock: Gives time and ids.
+        trace: Gets the events; by default one in memory.
+
+    Attributes:
+        messages: The history, sound at any time.
+        turns: What came of each message.
+        trace: The events.
+        monitor: The window, turn by turn.
+
+    Raises:
+        UnknownModelError: No `budget` was given and the model's window is unknown.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Model | None = None,
+        host: Tools | None = None,
+        system: str = SYSTEM_PROMPT,
+        pinned: Sequence[str] = (),
+        budget: int | None = None,
+        reserve: int | None = None,
+        limits: Limits | None = None,
+        consent: Consent | None = None,
+        history: Sequence[Message] = (),
+        clock: Clock | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        clock = clock or SystemClock()
+        model = model or load_model()
+        window = context_window(model.name) if budget is None else budget
+        room = min(MOST_RESERVE, window // RESERVE_SHARE) if reserve is None else reserve
+        self.monitor = Monitor(window=window, reserve=room)
+        counter = Counter.for_model(model.name, unknown_ok=True)
+        frame = Frame(window, room, counter, system, tuple(pinned))
+        self.agent = Agent(model, frame, host, limits or Limits(), consent, clock)
+        self.trace = trace if trace is not None else Trace(clock=clock)
+        self.messages: list[Message] = self._sound(history)
+        self.turns: list[Turn] = []
+        self._busy = asyncio.Lock()
+
+    async def ask(self, text: str) -> str:
+        """Say something and return the answer.
+
+        Raises:
+            MessageError: The text is empty, or the session is still busy with another.
+            BudgetError: What must stay does not fit the window.
+            ModelError: The model cannot be reached or answers what cannot be read.
+
+        After an error the session can go on: what the turn did is in `messages`.
+        """
+        if self._busy.locked():
+            raise MessageError(
+                "The session is still answering another message.",
+                hint="Await one answer before the next question, or open a second session.",
+            )
+        live: list[Message] = []
+        async with self._busy:
+            try:
+                turn = await run_turn(
+                    text, self.agent, history=self.messages, trace=self.trace, live=live
+                )
+            except asyncio.CancelledError:  # a person interrupted: keep what was done until then
+                self.messages.extend(mend(live) if len(live) > 1 else ())
+                raise
+        self.turns.append(turn)
+        self._keep(turn)
+        if turn.error is not None:
+            raise turn.error
+        return turn.answer
+
+    @property
+    def packed(self) -> Packed | None:
+        """What the model read last, or None before the first turn."""
+        read = [packed for turn in self.turns for packed in turn.packed]
+        return read[-1] if read else None
+
+    def _keep(self, turn: Turn) -> None:
+        """Add a turn to the history; of one that failed, only what it did."""
+        if turn.packed:
+            usage = turn.said[-1].usage if turn.said else None
+            self.monitor.record(turn.packed[-1], usage=usage)
+        did = turn.error is None or len(turn.messages) > 1
+        self.messages.extend(mend(turn.messages) if did else ())
+
+    def _sound(self, history: Sequence[Message]) -> list[Message]:
+        """Return the history as a model accepts it, and note what had to be mended."""
+        for fault in faults(history):
+            self.trace.append(events.Mended(fault.kind, fault.call_id), turn="")
+        return [message for message in mend(history) if message.role != "system"]
+
+    def pin(self, text: str) -> None:
+        """Pin a constraint from the next turn on."""
+        frame = self.agent.frame
+        self.agent = replace(self.agent, frame=replace(frame, pinned=(*frame.pinned, text)))
