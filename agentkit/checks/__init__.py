@@ -78,7 +78,8 @@ def _print(results: Sequence[CheckResult]) -> None:
     counts = Counter(result.outcome for result in results)
     order: tuple[Outcome, ...] = ("ok", "FAIL", "todo")
     said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
-    print(f"{len(results)} checks: {said or 'nothing to check'}")
+    noun = "check" if len(results) == 1 else "checks"
+    print(f"{len(results)} {noun}: {said or 'nothing to check'}")
 
 
 def _result(thing: Any, check: Check) -> CheckResult:

@@ -18,6 +18,7 @@ from agentkit.errors import BudgetError
 from agentkit.messages import ToolCall, ToolResult, assistant, tool, user
 from agentkit.tokens import MESSAGE_OVERHEAD
 from agentkit.window import Section
+from agentkit.window import pack as _pack
 
 Pack = Callable[..., Any]
 
@@ -158,3 +159,42 @@ FULL_CHECKS = (
     messages_have_a_size,
     every_decision_has_a_reason,
 )
+
+
+def the_survivors_are_foreseen(guess: Sequence[str] | None) -> None:
+    """You name the sections that stay of `PUZZLE` with a budget of 10 words, in order."""
+    if guess is None:
+        raise NotImplementedError
+    wanted = [section.name for section in _pack(PUZZLE, budget=10, count=count_words).kept]
+    expect_equal(list(guess), wanted, "the sections that stay")
+
+
+def first_come_wastes_room(attempt: tuple[Sequence[Section], int] | None) -> None:
+    """Your sections and budget make `pack` leave more room free than it uses, for nothing.
+
+    For nothing: each section that was left out would fit an empty window.
+    """
+    if attempt is None:
+        raise NotImplementedError
+    sections, budget = attempt
+    packed = _pack(sections, budget=budget, count=count_words)
+    sizes = [decision.tokens for decision in packed.decisions if not decision.kept]
+    expect(sizes, "nothing was left out.", hint="Make the sections larger or the budget smaller.")
+    expect(max(sizes, default=0) <= budget, f"a section of {max(sizes, default=0)} never fits.")
+    expect(
+        packed.free > packed.tokens,
+        f"{packed.tokens} words are used and {packed.free} are free.",
+        hint="What if the section of the best rank is small, and all others are large?",
+    )
+
+
+PUZZLE = (
+    Section("rules", "you keep notes", rank=0),
+    Section("round 1", "i pay for priority", rank=4),
+    Section("round 2", "nice weather", rank=3),
+    Section("round 3", "the report is due", rank=2),
+    Section("question", "when?", rank=0),
+)
+PREDICT_CHECKS = (the_survivors_are_foreseen,)
+REFUSE_CHECKS = (*CHECKS, what_must_stay_is_never_lost)
+BREAK_CHECKS = (first_come_wastes_room,)
