@@ -262,9 +262,9 @@ def mend(history: Sequence[Message]) -> list[Message]:
             continue
         mended.append(message)
         mended.extend(
-            Message("tool", LOST_RESULT, call_id=call.id, is_error=True)
-            for call in message.tool_calls
-            if call.id not in answered
+            Message("tool", LOST_RESULT, call_id=call_id, is_error=True)
+            for call_id in dict.fromkeys(call.id for call in message.tool_calls)
+            if call_id not in answered
         )
     return mended
 
