@@ -1,0 +1,122 @@
+"""Two processes on one note file, and processes that die while they write.
+
+Each promise is a function that takes the name of a `JsonFile`; it holds for ours, and a
+broken twin that breaks it is caught.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from servers._json_file import StoreError
+from servers._note_store import NoteStore
+
+ROOT = Path(__file__).parents[2]
+WRITER = Path(__file__).with_name("writer.py")
+OURS = "servers._json_file:JsonFile"
+LIMIT_S = 120
+
+
+def start_writer(file: Path, name: str, count: int, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(WRITER), str(file), name, str(count), *options]
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def titles(file: Path) -> set[str]:
+    """Return the titles in a file; a first answer may say that it was put right."""
+    store = NoteStore(file)
+    try:
+        return {note.title for note in store.notes()}
+    except StoreError:
+        return {note.title for note in store.notes()}
+
+
+def two_writers_lose_nothing(file: Path, json_file: str) -> None:
+    """100 notes by two processes at once are 100 notes with 100 ids."""
+    writers = [start_writer(file, name, 50, "--json-file", json_file) for name in "AB"]
+    said = [writer.communicate(timeout=LIMIT_S) for writer in writers]
+
+    assert [writer.returncode for writer in writers] == [0, 0], said
+    assert len({note.id for note in NoteStore(file).notes()}) == 100
+    assert titles(file) == {f"{name} {i}" for name in "AB" for i in range(50)}
+
+
+def a_dead_writer_loses_nothing(file: Path, json_file: str) -> int:
+    """Whatever call a writer dies at, acknowledged notes stay; return how many died."""
+    died = 0
+    acknowledged: set[str] = set()
+    for step in range(1, 14):
+        options = ("--json-file", json_file, "--die-at", str(step))
+        writer = start_writer(file, f"step {step}", 2, *options)
+        out, err = writer.communicate(timeout=LIMIT_S)
+        assert "Error" not in err, err
+        acknowledged |= set(out.splitlines())
+        died += writer.returncode != 0
+        assert acknowledged <= titles(file), f"lost at step {step}"
+    return died
+
+
+def test_two_writers_lose_nothing(notes_file: Path) -> None:
+    two_writers_lose_nothing(notes_file, OURS)
+
+
+def test_a_writer_without_a_lock_is_caught(notes_file: Path) -> None:
+    with pytest.raises(AssertionError):
+        two_writers_lose_nothing(notes_file, "tests.broken.notes_without_lock:WithoutLock")
+
+
+def test_a_dead_writer_loses_nothing_and_leaves_no_litter(notes_file: Path) -> None:
+    """By hand: a write makes some ten of the calls counted, so most of 13 steps kill it."""
+    assert a_dead_writer_loses_nothing(notes_file, OURS) >= 10
+
+    NoteStore(notes_file).write("last", "one")
+    assert sorted(path.name for path in notes_file.parent.iterdir()) == [
+        "notes.json",
+        "notes.json.bak",
+        "notes.json.lock",
+    ]
+
+
+def test_a_writer_that_dies_in_place_is_caught(notes_file: Path) -> None:
+    with pytest.raises(AssertionError, match="lost at step"):
+        a_dead_writer_loses_nothing(notes_file, "tests.broken.notes_in_place:InPlace")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+def test_a_full_disk_is_an_error_and_keeps_what_is_there(notes_file: Path) -> None:
+    """The system itself refuses: a process may write no file beyond 2,000 bytes."""
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+        "from pathlib import Path; from servers._note_store import NoteStore\n"
+        f"store = NoteStore(Path({str(notes_file)!r}))\n"
+        "store.write('kept', 'a' * 500)\n"
+        "try: store.write('too much', 'b' * 3000)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+        "store.write('goes on', 'c')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LIMIT_S,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("StoreError")
+    assert "nothing was saved" in done.stdout
+    assert "Free some space" in done.stdout
+    assert titles(notes_file) == {"kept", "goes on"}
+    assert not list(notes_file.parent.glob("*.tmp"))
