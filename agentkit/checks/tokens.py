@@ -115,7 +115,8 @@ def tallies_do_not_share(tally: MakeTally) -> None:
     """Two tallies are two conversations."""
     first, second = tally(len), tally(len)
     first.add("history", "hello")
-    expect_equal(second.total, 0, "total of the other tally")
+    second.add("history", "hi")
+    expect_equal(second.total, 2, "total of the other tally")
 
 
 TALLY_CHECKS = (
@@ -127,11 +128,11 @@ TALLY_CHECKS = (
 
 
 def the_dearest_is_named(guess: str | None) -> None:
-    """Of "report", "报告", "REPORT" and "🧾", you name the one with the most tokens."""
+    """Of "report", "reporting", "报告" and "🧾", you name the one with the most tokens."""
     if guess is None:
         raise NotImplementedError
     count = Counter.for_model("gpt-4o")
-    sizes = {text: count(text) for text in ("report", "报告", "REPORT", "🧾")}
+    sizes = {text: count(text) for text in ("report", "reporting", "报告", "🧾")}
     expect(guess in sizes, f"{guess!r} is none of {', '.join(sizes)}.")
     dearest = max(sizes, key=lambda text: sizes[text])
     expect_equal(guess, dearest, f"the dearest of {sizes}")
