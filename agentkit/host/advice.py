@@ -72,8 +72,9 @@ def _known(config: ServerConfig, reasons: list[BaseException], stderr: str) -> t
     """Return what happened and what to do."""
     if config.url:
         return _http(config, reasons)
-    if any(isinstance(reason, OSError) for reason in reasons):
-        return _no_program(config, next(r for r in reasons if isinstance(r, OSError)))
+    failed = [r for r in reasons if isinstance(r, OSError) and not isinstance(r, TimeoutError)]
+    if failed:
+        return _no_program(config, failed[0])
     if found := re.search(r"No module named '([\w.]+)'|cannot import name 'FastMCP'", stderr):
         return _no_module(config, found[1] or "mcp.server.fastmcp")
     if re.search(r"can't open file|Cannot find module", stderr):

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import anyio
 from mcp import Client, MCPError
-from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST, REQUEST_TIMEOUT
+from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST
 
 from agentkit.errors import ServerGoneError, ServerStartError, ServerTimeoutError, ToolError
 from agentkit.host.life import Life
@@ -96,9 +96,6 @@ async def _ask_once(
         life.did_not_answer(asked_at)
         raise
     except MCPError as error:
-        if error.code == REQUEST_TIMEOUT and "timed out" in error.message:
-            life.did_not_answer(asked_at)
-            raise TimeoutError from None
         if _is_closed(error):
             raise await _lost(life, unsent=error.code == INVALID_REQUEST) from None
         refusal = clean_text(error.message, max_chars=MAX_REFUSAL_CHARS)

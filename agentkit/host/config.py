@@ -24,6 +24,7 @@ from typing import Any
 
 from agentkit.errors import ConfigError
 
+MAX_SHOWN_CHARS = 200  # enough for a program and its arguments, not for a program in them
 STDIO_KEYS = "command, args, env, cwd"
 HTTP_KEYS = "url, headers, type"
 HTTP_TYPES = ("http", "streamable-http", "streamable_http", "streamableHttp")
@@ -56,8 +57,9 @@ class ServerConfig:
 
     @property
     def where(self) -> str:
-        """What is started or reached, as a person would type it."""
-        return self.url or " ".join([self.command, *self.args])
+        """What is started or reached, as a person would type it, cut where it is long."""
+        whole = self.url or " ".join([self.command, *self.args])
+        return whole if len(whole) <= MAX_SHOWN_CHARS else f"{whole[:MAX_SHOWN_CHARS]}…"
 
 
 def server_name(written: str) -> str:
@@ -160,7 +162,11 @@ def _servers(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     if isinstance(config.get("mcp"), Mapping):
         return _servers(config["mcp"])
     entries = [entry for entry in config.values() if isinstance(entry, Mapping)]
-    if len(entries) == len(config) and all("command" in e or "url" in e for e in entries):
+    if (
+        entries
+        and len(entries) == len(config)
+        and all("command" in e or "url" in e for e in entries)
+    ):
         return config, ""
     raise ConfigError(
         f"There is no key mcpServers; found {', '.join(map(str, config)) or 'nothing'}.",

@@ -54,7 +54,7 @@ def _not_ours(record: logging.LogRecord) -> bool:
 
 @asynccontextmanager
 async def connection(
-    config: ServerConfig, listener: Listener, *, era: Era, log: Path, answer_timeout_s: float
+    config: ServerConfig, listener: Listener, *, era: Era, log: Path
 ) -> AsyncIterator[Client]:
     """Start or reach a server, agree on a protocol revision, and end it on leaving.
 
@@ -63,20 +63,22 @@ async def connection(
         listener: Hears every message, and the end.
         era: Which generation of the protocol to speak; "auto" asks the server.
         log: Where the program's standard error goes.
-        answer_timeout_s: How long the server may take for each message of the handshake.
+
+    Nothing here is bounded in time; whoever enters it sets the limits.
     """
-    wait: dict[str, Any] = {"read_timeout_seconds": answer_timeout_s, "cache": None}
     if config.url:
         headers = dict(config.headers)
         async with httpx2.AsyncClient(headers=headers, timeout=HTTP_TIMEOUT) as http:
             way = streamable_http_client(config.url, http_client=http)
-            async with Client(Tap(way, listener), mode=era, client_info=CLIENT, **wait) as client:
+            async with Client(
+                Tap(way, listener), mode=era, client_info=CLIENT, cache=None
+            ) as client:
                 yield client
         return
     fresh = not log.exists() or log.stat().st_size > MAX_LOG_BYTES
     with log.open("w" if fresh else "a", encoding="utf-8") as errlog:
         pipe = stdio_client(_program(config), errlog=errlog)
-        async with Client(Tap(pipe, listener), mode=era, client_info=CLIENT, **wait) as client:
+        async with Client(Tap(pipe, listener), mode=era, client_info=CLIENT, cache=None) as client:
             yield client
 
 

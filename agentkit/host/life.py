@@ -20,7 +20,6 @@ from typing import Literal
 
 from mcp import Client, MCPError
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
 from agentkit.host.advice import first_reason, never_sent
 from agentkit.host.answers import to_json, to_spec
@@ -72,18 +71,12 @@ class Life:
         self._over = asyncio.Event()
 
     async def live(self, *, era: Era, log: Path, start_timeout_s: float) -> None:
-        """Start the server and return when it has ended; only a cancellation is raised.
-
-        A third of the time limit is given to each message of the handshake: a server of
-        the older era may ignore the first one.
-        """
+        """Start the server and return when it has ended; only a cancellation is raised."""
         clock = asyncio.timeout(start_timeout_s)
         try:
             async with AsyncExitStack() as stack:
                 async with clock:
-                    way = connection(
-                        self.config, self, era=era, log=log, answer_timeout_s=start_timeout_s / 3
-                    )
+                    way = connection(self.config, self, era=era, log=log)
                     client = await stack.enter_async_context(way)
                     self.tools = await self._list_tools(client)
                 self._be_ready(client)
@@ -138,13 +131,11 @@ class Life:
         for wire in self._wires:
             wire.messages.append((direction, self.config.name, to_json(message.message)))
 
-    def not_a_message(self, error: Exception) -> None:
+    def not_a_message(self, line: str) -> None:
         if self.printed:
             return  # said once is enough
-        line: object = error
-        if isinstance(error, ValidationError):
-            line = error.errors(include_url=False)[0].get("input", error)
-        self.printed = f"it printed to its standard output, which is the wire: {clean_text(str(line), max_chars=80)!r}"
+        shown = clean_text(line, max_chars=80)
+        self.printed = f"it printed to its standard output, which is the wire: {shown!r}"
         self._warn(f"{self.printed}; nothing was lost, but let it log to standard error")
 
     def ended(self) -> None:

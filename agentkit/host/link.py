@@ -86,6 +86,7 @@ class ServerLink:
         self._wires = wires
         self._announce = announce
         self._last_words = ""
+        self._wanted = False
         self._life: Life | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
@@ -94,12 +95,21 @@ class ServerLink:
     def name(self) -> str:
         return self.config.name
 
+    async def start(self) -> None:
+        """Bring the server up; from now on it is started again when it dies.
+
+        Raises:
+            ServerStartError: It did not come up; it is tried once more when it is asked.
+        """
+        self._wanted = True
+        await self.up()
+
     async def up(self, *, timeout_s: float | None = None) -> Life:
-        """Return the present life of the server; start it, or wait for its restart.
+        """Return the present life of the server; wait for its restart, or try one.
 
         Raises:
             ServerStartError: It did not come up.
-            ServerGoneError: It keeps dying, or was closed meanwhile.
+            ServerGoneError: It keeps dying, or was closed, or never mounted.
             ServerTimeoutError: It is not up within `timeout_s`.
         """
         loop = asyncio.get_running_loop()
@@ -107,6 +117,11 @@ class ServerLink:
             raise HostError(
                 f"{self.name} was opened in another event loop, which still runs.",
                 hint="Call the host from the loop that opened it, or make one host a loop.",
+            )
+        if not self._wanted:
+            raise ServerGoneError(
+                f"{self.name} is {self.state}.",
+                hint=f"Start it first: await host.open(), or await host.mount({self.name!r}).",
             )
         if self._task is None or self._task.done() or self._loop is not loop:
             self._begin(loop)
@@ -122,6 +137,7 @@ class ServerLink:
     async def stop(self, state: State = "closed") -> None:
         """End the server and leave nothing behind; from any task, and as often as you like."""
         task, loop = self._task, self._loop
+        self._wanted = False
         try:
             if task is not None and loop is not None and not task.done():
                 if loop is asyncio.get_running_loop():

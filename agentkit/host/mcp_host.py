@@ -51,7 +51,8 @@ class McpHost:
     Args:
         config: An `mcpServers` block: a dict, JSON text, or the path of a file.
         timeout_s: How long a server may take for one call, unless the call says.
-        start_timeout_s: How long a server may take to start.
+        start_timeout_s: How long a server may take to start. With "auto" it takes at least
+            10 s to find out that an old server ignores the newer handshake.
         era: The protocol generation to speak; "auto" takes the newest both know.
         on_event: Called with each `ServerChanged`.
         lazy: Servers to start only when they are first called, or mounted.
@@ -93,7 +94,6 @@ class McpHost:
             for name, server in load_config(config).items()
         }
         self._lazy = {self._link(name).name for name in lazy}
-        self._mounted: set[str] = set()
 
     async def open(self) -> McpHost:
         """Start all servers that are not lazy, at once; those that are up stay as they are.
@@ -102,9 +102,8 @@ class McpHost:
             ServerStartError: Some did not start, after all were tried: it names each.
         """
         self._prepare()
-        self._mounted |= set(self._links) - self._lazy
-        links = [link for link in self._links.values() if link.name in self._mounted]
-        outcomes = await asyncio.gather(*(link.up() for link in links), return_exceptions=True)
+        links = [link for name, link in self._links.items() if name not in self._lazy]
+        outcomes = await asyncio.gather(*(link.start() for link in links), return_exceptions=True)
         errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         for error in errors:
             if not isinstance(error, ServerStartError | ServerGoneError):
@@ -115,7 +114,6 @@ class McpHost:
 
     async def close(self) -> None:
         """End all servers and leave nothing behind; it can be opened again."""
-        self._mounted.clear()
         try:
             await asyncio.gather(*(link.stop() for link in self._links.values()))
         finally:
@@ -142,13 +140,11 @@ class McpHost:
         """
         link = self._link(server)
         self._prepare()
-        self._mounted.add(link.name)
-        await link.up()
+        await link.start()
 
     async def unmount(self, server: str) -> None:
         """End one server; its tools are gone until it is mounted again."""
         link = self._link(server)
-        self._mounted.discard(link.name)
         self._lazy.discard(link.name)  # what a person put away, a call does not bring back
         await link.stop("not mounted")
 
@@ -206,10 +202,7 @@ class McpHost:
             answer = await ask(
                 link,
                 tool.name,
-                # the limit is ours; the SDK's only has to be longer
-                lambda client: client.call_tool(
-                    tool.name.partition(".")[2], arguments, read_timeout_seconds=limit_s + 5
-                ),
+                lambda client: client.call_tool(tool.name.partition(".")[2], arguments),
                 limit_s=limit_s,
                 again=tool.idempotent,
             )
@@ -293,18 +286,11 @@ class McpHost:
         return self._links[tool.server], tool
 
     async def _bring(self, link: ServerLink, name: str, limit_s: float) -> None:
-        """Bring up a server that has shown no tool of this name; refuse where it was put away."""
-        if self._ticker is not None and link.name in self._lazy:
-            self._mounted.add(link.name)
-        if link.name not in self._mounted:
-            todo = f"mount({link.name!r})" if self._ticker is not None else "open()"
-            raise ServerGoneError(
-                f"{name} was not called: {link.name} is {link.state}.",
-                hint=f"Start it first: await host.{todo}.",
-            )
+        """Bring up a server that has shown no tool of this name, and start it where it is lazy."""
+        lazy = link.name in self._lazy and link.state == "not mounted" and self._ticker is not None
         try:
-            await link.up(timeout_s=limit_s)
-        except ServerStartError as error:
+            await (link.start() if lazy else link.up(timeout_s=limit_s))
+        except (ServerStartError, ServerGoneError) as error:
             raise ServerGoneError(f"{name} was not called: {error.what}", hint=error.hint) from None
 
     def _announce(self, change: ServerChanged) -> None:

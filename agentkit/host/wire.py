@@ -20,8 +20,12 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Protocol
 
+from mcp import types
 from mcp.client import Transport
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from agentkit.text import clean_json
 
 Direction = Literal["->", "<-"]
 Streams = tuple[Any, Any]  # the SDK's read and write stream, whose types it keeps private
@@ -37,17 +41,18 @@ class Wire:
 
     messages: list[tuple[Direction, str, dict[str, Any]]] = field(default_factory=list)
 
-    def as_text(self, *, max_chars: int = 60, max_items: int = 8) -> str:
-        """Return one line a message.
+    def as_text(self, *, max_chars: int = 60, max_line_chars: int = 1_000) -> str:
+        """Return one line a message; the server is named where there are several.
 
         Args:
-            max_chars: A longer string is cut, and says how much is missing.
-            max_items: A longer list is cut, and says so too.
+            max_chars: A longer string in a message is cut, and says how much is missing.
+            max_line_chars: A longer line is cut, and says so too.
         """
         several = len({server for _, server, _ in self.messages}) > 1
         return "\n".join(
             (f"{server} " if several else "")
-            + f"{direction} {json.dumps(_cut(message, max_chars, max_items), ensure_ascii=False)}"
+            + f"{direction} "
+            + _cut_text(json.dumps(_cut(message, max_chars), ensure_ascii=False), max_line_chars)
             for direction, server, message in self.messages
         )
 
@@ -55,17 +60,20 @@ class Wire:
         return self.as_text()
 
 
-def _cut(value: Any, max_chars: int, max_items: int) -> Any:
-    """Return a JSON value with long strings and lists cut."""
-    if isinstance(value, str) and len(value) > max_chars:
-        return f"{value[:max_chars]}… [{len(value) - max_chars} more characters]"
+def _cut(value: Any, max_chars: int) -> Any:
+    """Return a JSON value with its long strings cut."""
+    if isinstance(value, str):
+        return _cut_text(value, max_chars)
     if isinstance(value, Mapping):
-        return {key: _cut(item, max_chars, max_items) for key, item in value.items()}
+        return {key: _cut(item, max_chars) for key, item in value.items()}
     if isinstance(value, list):
-        cut = [_cut(item, max_chars, max_items) for item in value[:max_items]]
-        more = len(value) - max_items
-        return [*cut, f"… [{more} more]"] if more > 0 else cut
+        return [_cut(item, max_chars) for item in value]
     return value
+
+
+def _cut_text(text: str, max_chars: int) -> str:
+    more = len(text) - max_chars
+    return f"{text[:max_chars]}… [{more} more characters]" if more > 0 else text
 
 
 class Listener(Protocol):
@@ -74,7 +82,7 @@ class Listener(Protocol):
     def passed(self, direction: Direction, message: SessionMessage) -> None:
         """A message went by."""
 
-    def not_a_message(self, error: Exception) -> None:
+    def not_a_message(self, line: str) -> None:
         """The server wrote a line that is no JSON-RPC message."""
 
     def ended(self) -> None:
@@ -143,14 +151,37 @@ class _Reading(_End):
             self._listener.ended()
             raise
         if isinstance(item, Exception):
-            self._listener.not_a_message(item)
-        else:
-            self._listener.passed("<-", item)
+            line = _line_of(item)
+            mended = _mended(line)
+            if mended is None:
+                self._listener.not_a_message(line)
+                return item
+            item = mended
+        self._listener.passed("<-", item)
         return item
 
     async def receive(self) -> SessionMessage | Exception:
         item: SessionMessage | Exception = await self._stream.receive()
         return item
+
+
+def _line_of(error: Exception) -> str:
+    """Return the line that the SDK could not read."""
+    if isinstance(error, ValidationError):
+        return str(error.errors(include_url=False)[0].get("input", error))
+    return str(error)
+
+
+def _mended(line: str) -> SessionMessage | None:
+    """Return a message that holds half an emoji, or None for a line that is no message.
+
+    The SDK drops such a message, and whoever waits for it would wait in vain.
+    """
+    try:
+        found = clean_json(json.loads(line))
+        return SessionMessage(types.jsonrpc_message_adapter.validate_python(found, by_name=False))
+    except (ValueError, RecursionError):
+        return None
 
 
 class _Writing(_End):
