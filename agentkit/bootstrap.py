@@ -33,9 +33,11 @@ def main(argv: list[str]) -> int:
         return cli.main(argv)
     try:
         if os.environ.get(GUARD):
+            setup_env.forget()
             raise SetupError(
-                f"The set-up ended, but {sys.executable} still lacks: {', '.join(lacking)}.",
-                hint=f"Delete {setup_env.ENV} and run the same command again.",
+                f"{sys.executable} still lacks: {', '.join(lacking)}.",
+                hint="Run the same command again: it installs what is missing. If that does not "
+                f"help, delete {setup_env.ENV} first.",
             )
         python = setup_env.ensure_environment(dev=dev)
     except SetupError as error:

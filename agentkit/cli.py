@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_lab(commands)
     _add_reset(commands)
-    _add_demo(commands)
+    _add_conversations(commands)
     doctor = commands.add_parser("doctor", help="check this machine; say what to do")
     doctor.add_argument("--json", action="store_true", help="for programs")
     test = commands.add_parser("test", help="lint, types, tests and notebooks, in one go")
@@ -103,11 +103,13 @@ def _add_reset(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     reset.add_argument("--folder", type=Path, help="where your copy lies")
 
 
-def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_conversations(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     demo = commands.add_parser("demo", help="one conversation with a real note server, here")
     demo.add_argument("--lang", choices=["en", "zh"], default="en")
-    demo.add_argument("--notes-file", type=Path, help="where the notes go")
-    demo.add_argument("--model", help="PROVIDER:NAME instead of the reader that works offline")
+    chat = commands.add_parser("chat", help="talk to the agent, here")
+    for command in (demo, chat):
+        command.add_argument("--notes-file", type=Path, help="where the notes go")
+        command.add_argument("--model", help="PROVIDER:NAME, instead of the offline reader")
 
 
 def _lab(options: argparse.Namespace) -> int:
@@ -135,6 +137,12 @@ def _demo(options: argparse.Namespace) -> int:
     return run_demo(lang=options.lang, notes_file=options.notes_file, model=options.model)
 
 
+def _chat(options: argparse.Namespace) -> int:
+    from agentkit.demo import run_chat
+
+    return run_chat(notes_file=options.notes_file, model=options.model)
+
+
 def _doctor(options: argparse.Namespace) -> int:
     from agentkit.doctor import run_doctor
 
@@ -147,7 +155,14 @@ def _test(options: argparse.Namespace) -> int:
     return run_tests(fast=options.fast, rest=options.rest)
 
 
-COMMANDS = {"lab": _lab, "reset": _reset, "demo": _demo, "doctor": _doctor, "test": _test}
+COMMANDS = {
+    "lab": _lab,
+    "reset": _reset,
+    "demo": _demo,
+    "chat": _chat,
+    "doctor": _doctor,
+    "test": _test,
+}
 
 
 if __name__ == "__main__":

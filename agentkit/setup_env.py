@@ -57,6 +57,11 @@ def ensure_environment(*, dev: bool) -> Path:
     return _env_python()
 
 
+def forget() -> None:
+    """Drop the stamp, so that the next start installs what is missing."""
+    STAMP.unlink(missing_ok=True)
+
+
 def _env_python() -> Path:
     return ENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
