@@ -13,6 +13,7 @@ Built in:   notebooks/06_the_loop.ipynb
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from agentkit.errors import BudgetError
 from agentkit.messages import ToolCall, ToolResult
 
 MAX_TIMEOUT_S = 30.0  # a person waits about this long before they think it is broken
+NOTHING = ("", "[]", "{}", "null", "None")  # how a result looks that holds nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +78,34 @@ def verdict(steps: Sequence[Step], limits: Limits) -> str | None:
 
 
 def is_empty(result: ToolResult) -> bool:
-    """Return whether a result found nothing. An error is not empty: it says something."""
+    """Return whether a result found nothing. An error is not empty: it says something.
+
+    A structured result is empty when its lists are and its numbers are 0. One that has
+    texts beside an empty list needs such a 0: `{"query": "x", "hits": [], "total": 0}`
+    found nothing, but `{"title": "x", "tags": []}` found a thing without tags.
+    """
     if result.is_error:
         return False
-    if result.data is not None:
-        lists = [value for value in result.data.values() if isinstance(value, list)]
-        if lists:
-            return not any(lists)
-    return result.text.strip() in ("", "[]", "{}", "null", "None")
+    values = list((result.data or {}).values())
+    lists = [value for value in values if isinstance(value, list)]
+    if lists:
+        numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+        bare = not any(isinstance(value, str | dict) and value for value in values)
+        return not any(lists) and not any(numbers) and (bool(numbers) or bare)
+    return result.text.strip() in NOTHING
 
 
 def _most_repeated(done: Sequence[tuple[ToolCall, ToolResult]]) -> int:
     """Return how often the most frequent pair of call and result occurs."""
     seen: dict[tuple[str, str, str], int] = {}
     for call, result in done:
-        key = (call.name, call.arguments_json(), result.text)
+        key = (call.name, _in_order(call), result.text)
         seen[key] = seen.get(key, 0) + 1
     return max(seen.values(), default=0)
+
+
+def _in_order(call: ToolCall) -> str:
+    """Return the arguments so that their order does not count."""
+    if call.unread is not None:
+        return call.unread
+    return json.dumps(dict(call.arguments), sort_keys=True, default=str)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agentkit.guard import is_empty
+from agentkit.guard import NOTHING
 from agentkit.messages import ToolResult
 from agentkit.tokens import Counter
 
@@ -49,13 +49,13 @@ def slim(result: ToolResult, *, count: Counter, budget: int = MAX_RESULT) -> Sli
             budget is smaller).
     """
     before = count(result.text)
-    if is_empty(result) and not result.text.strip("[]{} \n"):
+    if not result.is_error and result.text.strip() in NOTHING:
         return Slim(replace(result, text=EMPTY), before, count(EMPTY), "empty")
     if before <= budget:
         return Slim(result, before, before, "whole")
     ends = min(KEPT_ENDS, budget // 2)
     head, tail = _ends(result.text, ends, count)
-    missing = before - count(head) - count(tail)
+    missing = max(before - count(head) - count(tail), 0)
     text = f"{head}\n… [{missing} of {before} tokens left out] …\n{tail}"
     return Slim(replace(result, text=text), before, count(text), "head and tail")
 
