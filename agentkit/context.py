@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from agentkit import trace as events
 from agentkit.messages import Message, rounds
@@ -112,12 +113,14 @@ def as_event(packed: Packed, *, new: Sequence[Section] = ()) -> events.Packed:
 def digest(packed: Packed) -> str:
     """Return 16 hex digits that change with anything a model would read.
 
-    Call ids are left out: a model's provider makes them up anew each time.
+    The tools it is shown count too. Call ids are left out: a model's provider makes
+    them up anew each time.
     """
-    read = [asdict(message) for message in packed.messages()]
+    read: list[Any] = [asdict(message) for message in packed.messages()]
     for message in read:
         message["call_id"] = message["call_id"] is not None
         for call in message["tool_calls"]:
             call["id"] = ""
+    read += [section.text for section in packed.kept if section.role == "tools"]
     text = json.dumps(redact(read), ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

@@ -26,8 +26,6 @@ from agentkit.errors import TraceError
 from agentkit.messages import ToolCall, Usage
 from agentkit.text import clean_json
 
-VERSION = 1  # of the file format; a reader refuses a higher one
-
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
@@ -64,7 +62,8 @@ class Packed:
         budget: Of the window.
         reserve: The part of it kept for the answer.
         digest: Of the exact messages, so that a replay notices a change.
-        new: The texts of sections no earlier event holds, e.g. the system prompt.
+        new: The texts of sections that no earlier event holds, or holds otherwise, by
+            name; e.g. the system prompt.
     """
 
     kept: tuple[tuple[str, int], ...]
@@ -233,6 +232,7 @@ class Trace:
         self._clock = clock or SystemClock()
         self._path = path
         self._entries: list[Entry] = []
+        self._texts: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries)
@@ -245,10 +245,20 @@ class Trace:
         data = redact(clean_json(dataclasses.asdict(event)))
         kind = "ModelSaid" if isinstance(event, ModelAnswered) else type(event).__name__
         entry = Entry(len(self._entries) + 1, turn, self._clock.now(), kind, data)
-        self._entries.append(entry)
         if self._path is not None:
+            if len(self._entries) == 0:
+                _drop_half_line(self._path)
             with self._path.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(entry.as_json() + "\n")
+        self._keep(entry)
+
+    def _keep(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        self._texts.update(entry.data["new"] if entry.kind == "Packed" else {})
+
+    def holds(self, name: str, text: str) -> bool:
+        """Return whether the latest text of this section is this one, secrets aside."""
+        return name in self._texts and self._texts[name] == redact(clean_json(text))
 
     def of_turn(self, turn: str) -> list[Entry]:
         """Return the entries of one turn."""
@@ -272,16 +282,17 @@ class Trace:
         """
         trace = cls()
         try:
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            text = path.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise TraceError(
                 f"The trace {path.name} cannot be read: {error.strerror}.",
                 hint="Give the path of a file that Trace.save or a session wrote.",
             ) from error
+        lines = text.removesuffix("\n").split("\n") if text else []
         for number, line in enumerate(lines, start=1):
             try:
-                trace._entries.append(_parse(line))
-            except (ValueError, KeyError, TypeError) as error:
+                trace._keep(_parse(line))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
                 if number == len(lines) and number > 1:
                     break
                 raise TraceError(
@@ -345,6 +356,17 @@ def _parse(line: str) -> Entry:
         str(data.pop("event")),
         data,
     )
+
+
+def _drop_half_line(path: Path) -> None:
+    """Take away a half-written last line, so that the next event gets a line of its own."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        written = file.read()
+        whole = written.rfind(b"\n") + 1
+        if written[whole:].startswith(b'{"seq"'):  # of a file that is no trace, nothing is taken
+            file.truncate(whole)
 
 
 def _gist(entry: Entry) -> str:
