@@ -15,6 +15,7 @@ Built in:   notebooks/06_the_loop.ipynb
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -27,12 +28,14 @@ from agentkit.guard import Limits, Step, verdict
 from agentkit.messages import Message, ModelSaid, ToolCall, ToolResult, assistant, tool, user
 from agentkit.models import Model
 from agentkit.slim import MAX_RESULT, slim
-from agentkit.text import clean_text
+from agentkit.text import HAN, clean_json, clean_text
 from agentkit.tools import Consent, ToolSpec, ask_consent, check_call, find_tool, relevant
 from agentkit.trace import Trace
 from agentkit.window import Packed, pack
 
-RESULT_SHARE = 6  # one result may take a sixth of what is usable, so three rounds still fit
+RESULTS_SHARE = 0.5  # of what is usable, for all tool results of a turn together
+STOPPED = ("I stopped calling tools: {}.", "我停止了调用工具：{}。")  # English, Chinese
+INTERRUPTED = "The turn was interrupted before there was an answer."
 
 
 class Tools(Protocol):
@@ -155,6 +158,9 @@ class _Running:
         except AgentkitError as error:
             self._note(events.Failed(error.what, error.hint))
             return self._turn("", error)
+        except asyncio.CancelledError:
+            self._note(events.Failed(INTERRUPTED, "Ask again when you are ready."))
+            raise
         self.live.append(assistant(answer))
         self._note(events.Answered(answer))
         return self._turn(answer, None)
@@ -167,9 +173,11 @@ class _Running:
             if not said.tool_calls:
                 return said.text
             if self.stopped is not None:  # it was told to answer, and asks again
-                return said.text or f"I stopped calling tools: {self.stopped}."
+                frame = STOPPED[HAN.search(text) is not None]
+                return said.text.strip() or frame.format(self.stopped)
             self.live.append(said.message())
-            self.steps.append([(call, await self._call(call)) for call in said.tool_calls])
+            most = self._most(len(said.tool_calls))
+            self.steps.append([(call, await self._call(call, most)) for call in said.tool_calls])
             self.stopped = verdict(self.steps, self.agent.limits)
             if self.stopped is not None:
                 self._note(events.Stopped(self.stopped))
@@ -190,10 +198,10 @@ class _Running:
         sections = lay_out(frame, self.history, self.live, tools)
         packed = pack(sections, budget=frame.budget, count=frame.counter, reserve=frame.reserve)
         texts = [s for s in packed.kept if s.text]
-        known = {name for e in self.trace if e.kind == "Packed" for name in e.data["new"]}
-        self._note(as_event(packed, new=[s for s in texts if s.name not in known]))
+        new = [s for s in texts if not self.trace.holds(s.name, s.text)]
+        self._note(as_event(packed, new=new))
         self.packed.append(packed)
-        said = self._with_new_ids(await self.agent.model.complete(packed, tools))
+        said = self._made_valid(await self.agent.model.complete(packed, tools))
         self.said.append(said)
         self._note(events.ModelAnswered(said.text, said.tool_calls, said.usage, said.model))
         if not said.text.strip() and not said.tool_calls:
@@ -203,26 +211,34 @@ class _Running:
             )
         return said
 
-    def _with_new_ids(self, said: ModelSaid) -> ModelSaid:
-        """Return the same with ids that no other call of this conversation has."""
+    def _made_valid(self, said: ModelSaid) -> ModelSaid:
+        """Return the same in valid Unicode, each call with an id that no other call has."""
         calls = []
         for call in said.tool_calls:
-            if not call.id or call.id in self.ids:
-                call = replace(call, id=self.agent.clock.new_id("c"))
-            self.ids.add(call.id)
-            calls.append(call)
+            call_id = clean_text(call.id)
+            while not call_id or call_id in self.ids:
+                call_id = self.agent.clock.new_id("c")
+            self.ids.add(call_id)
+            unread = None if call.unread is None else clean_text(call.unread)
+            arguments = clean_json(call.arguments)
+            calls.append(ToolCall(call_id, clean_text(call.name), arguments, unread))
         return replace(said, text=clean_text(said.text), tool_calls=tuple(calls))
 
-    async def _call(self, call: ToolCall) -> ToolResult:
+    def _most(self, calls: int) -> int:
+        """Return how long a result may be, so that those of all rounds fit the window."""
+        usable = self.agent.frame.budget - self.agent.frame.reserve
+        share = usable * RESULTS_SHARE / self.agent.limits.max_rounds / calls
+        return min(MAX_RESULT, int(share))
+
+    async def _call(self, call: ToolCall, most: int) -> ToolResult:
         """Call one tool and add its result to the live round, whatever comes of it."""
         self._note(events.ToolCalled(call.id, call.name, dict(call.arguments)))
         started = self.agent.clock.elapsed_s()
         result = await self._result(call)
         ms = round((self.agent.clock.elapsed_s() - started) * 1000)
+        result = replace(result, call_id=call.id, text=clean_text(result.text))
         self._note(events.ToolReturned(call.id, result.name, result.text, result.is_error, ms))
-        frame = self.agent.frame
-        most = min(MAX_RESULT, (frame.budget - frame.reserve) // RESULT_SHARE)
-        small = slim(result, count=frame.counter, budget=most)
+        small = slim(result, count=self.agent.frame.counter, budget=most)
         if small.how != "whole":
             self._note(events.Slimmed(call.id, small.before, small.after, small.how))
         self.live.append(tool(small.result))
@@ -231,17 +247,20 @@ class _Running:
     async def _result(self, call: ToolCall) -> ToolResult:
         """Return what a tool says, or what kept it from being asked."""
         try:
-            if self.agent.host is None:
-                find_tool(call.name, [])
-                raise AssertionError("unreachable: an empty list holds no tool")
-            spec = find_tool(call.name, self.agent.host.tools())
+            host = self.agent.host
+            tools = [] if host is None else host.tools()
+            # one whose server is down is called too: the host may start it once more
+            spec = find_tool(call.name, [replace(tool, available=True) for tool in tools])
             check_call(call, spec)
             await ask_consent(call, spec, self.agent.consent)
+            assert host is not None, "an empty list holds no tool"
             named = replace(call, name=spec.name)
-            return await self.agent.host.call(named, timeout_s=self.agent.limits.timeout_s)
+            return await host.call(named, timeout_s=self.agent.limits.timeout_s)
         except AgentkitError as error:
             text = f"{error.what} {error.hint}".strip()
-            return ToolResult(call.id, call.name, text, is_error=True)
+        except Exception as error:  # noqa: BLE001 - a tool is anybody's code, and may raise anything
+            text = f"{call.name} failed: {type(error).__name__}: {error}"
+        return ToolResult(call.id, call.name, text, is_error=True)
 
     def _note(self, event: events.Event) -> None:
         self.trace.append(event, turn=self.id)

@@ -44,7 +44,8 @@ class Session:
         reserve: Tokens kept for the answer; by default an eighth, at most 1,024.
         limits: When a turn has called enough tools.
         consent: Asked before a destructive call; without it there is none.
-        history: Messages to go on from. What no model would accept is mended.
+        history: Messages to go on from; system messages among them are left out. What no
+            model would accept is mended, and the trace says so.
         clock: Gives time and ids.
         trace: Gets the events; by default one in memory.
 
@@ -107,7 +108,7 @@ class Session:
                 turn = await run_turn(
                     text, self.agent, history=self.messages, trace=self.trace, live=live
                 )
-            except asyncio.CancelledError:  # a person interrupted: keep what was done until then
+            except BaseException:  # interrupted, or a fault: keep what was done until then
                 self.messages.extend(mend(live) if len(live) > 1 else ())
                 raise
         self.turns.append(turn)
@@ -133,6 +134,8 @@ class Session:
     def _sound(self, history: Sequence[Message]) -> list[Message]:
         """Return the history as a model accepts it, and note what had to be mended."""
         for fault in faults(history):
+            if fault.kind == "unread arguments":  # the model's own words; they stay
+                continue
             self.trace.append(events.Mended(fault.kind, fault.call_id), turn="")
         return [message for message in mend(history) if message.role != "system"]
 
