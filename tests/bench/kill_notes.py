@@ -3,10 +3,11 @@
     python tests/bench/kill_notes.py [--kills 200] [--seed 1]
 
 Two real servers (`servers.notes.main`, stdio) share one file. Each round sends both a
-burst of writes that is answered in full, then another, and kills one of them, in turn, at a
-random moment within that. An answer that arrived counts as acknowledged, also from a server that then died.
-After every kill the file is read as it lies there: it must be whole, and hold every
-acknowledged note word for word. `--broken` does the same to a store that writes in place.
+burst of writes and waits for it, then sends another and kills one of them, in turn, at a
+random moment within that one. An answer that arrived counts as acknowledged, also from a
+server that then died. After every kill the file is read as it lies there: it must be
+whole, and hold every acknowledged note word for word. `--broken` does the same to a store
+that writes in place.
 
 Servers are forked from this process, which has imported them once; a fresh start costs
 two seconds. So it runs on Linux and macOS only.

@@ -11,7 +11,7 @@ class InPlace(JsonFile):
     def _save(self, document: Document) -> None:
         data = _to_bytes(document)
         with open(self.path, "wb") as stream:
-            for part in (data[: len(data) // 2], data[len(data) // 2 :]):
-                stream.write(part)
+            for start in range(0, len(data), 256):
+                stream.write(data[start : start + 256])
                 stream.flush()
                 os.fsync(stream.fileno())

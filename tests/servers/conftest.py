@@ -8,11 +8,6 @@ import pytest
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def notes_file(tmp_path: Path) -> Path:
     """A note file that is not there yet."""
     return tmp_path / "notes.json"

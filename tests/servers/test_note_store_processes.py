@@ -120,3 +120,37 @@ def test_a_full_disk_is_an_error_and_keeps_what_is_there(notes_file: Path) -> No
     assert "Free some space" in done.stdout
     assert titles(notes_file) == {"kept", "goes on"}
     assert not list(notes_file.parent.glob("*.tmp"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a disk of its own")
+def test_a_disk_that_is_really_full_is_an_error_too(notes_file: Path) -> None:
+    """A memory disk of 64 KiB in a name space of its own; the copy of the notes is on it too."""
+    script = (
+        "from pathlib import Path; from servers._note_store import NoteStore\n"
+        f"store = NoteStore(Path({str(notes_file)!r})); kept = 0\n"
+        "try:\n"
+        "    for kept in range(100): store.write(f'note {kept}', 'x' * 4000)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+        "assert {n.title for n in store.notes()} == {f'note {i}' for i in range(kept)}\n"
+        "store.delete('note 0'); print('kept', len(store.notes()), 'of', kept)\n"
+    )
+    shell = 'mount -t tmpfs -o size=64k none "$1" && exec "$2" -c "$3"'
+    command = ["unshare", "--map-root-user", "--mount", "sh", "-c", shell, "sh"]
+    try:
+        done = subprocess.run(
+            [*command, str(notes_file.parent), sys.executable, script],
+            cwd=ROOT,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=LIMIT_S,
+        )
+    except FileNotFoundError:
+        pytest.skip("unshare is not installed")
+    if "unshare:" in done.stderr or "mount:" in done.stderr:
+        pytest.skip("this machine allows no disk of one's own")
+
+    assert done.returncode == 0, done.stderr
+    refusal, rest = done.stdout.splitlines()
+    assert refusal.startswith("StoreError")
+    assert "No space left on device. Free some space" in refusal
+    assert int(rest.split()[1]) == int(rest.split()[3]) - 1 >= 2
