@@ -174,7 +174,11 @@ def test_a_package_that_cannot_be_found_is_said_and_the_next_start_goes_on(
 def test_without_a_network_the_hint_is_about_the_network(checkout: SmallCheckout) -> None:
     broken = PROJECT.replace("dependencies = []", 'dependencies = ["surely-not-there>=1"]')
     checkout.write("pyproject.toml", broken)
-    nowhere = {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
+    nowhere = {
+        "PIP_NO_INDEX": "0",
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_RETRIES": "1",
+    }
 
     status, said = checkout.run("reset", "0", **nowhere)
 
