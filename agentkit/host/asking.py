@@ -117,7 +117,7 @@ def _is_closed(error: MCPError) -> bool:
     """Tell the SDK's own word for a broken connection from a server's error of that number."""
     if error.code == INVALID_REQUEST:  # an HTTP server that was started anew
         return error.message == "Session terminated"
-    by_sdk = error.message == "Connection closed" or error.message.startswith("SSE stream")
+    by_sdk = error.message == "Connection closed" or error.message.startswith("SSE stream ended")
     return error.code == CONNECTION_CLOSED and error.data is None and by_sdk
 
 

@@ -32,6 +32,7 @@ Era = Literal["auto", "legacy", "2026-07-28"]
 CLIENT = types.Implementation(name="agentkit", version="1")
 HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)  # a server may hold a response stream open
 MAX_LOG_BYTES = 1_000_000  # what a server may have written before a restart begins a new file
+MAX_ANSWER_BYTES = 16_000_000  # over HTTP; what is over is refused, not the connection lost
 MAX_PAGES = 100  # a list that never ends must not hang the host
 
 _ours: ContextVar[bool] = ContextVar("agentkit_host_task", default=False)
@@ -69,7 +70,9 @@ async def connection(
     if config.url:
         headers = dict(config.headers)
         async with httpx2.AsyncClient(headers=headers, timeout=HTTP_TIMEOUT) as http:
-            way = streamable_http_client(config.url, http_client=http)
+            way = streamable_http_client(
+                config.url, http_client=http, max_sse_event_size=MAX_ANSWER_BYTES
+            )
             async with Client(
                 Tap(way, listener), mode=era, client_info=CLIENT, cache=None
             ) as client:
