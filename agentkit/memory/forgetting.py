@@ -86,7 +86,7 @@ class Forgetter:
         )
         for number, _ in rows:
             blank(self._database, number, tables)
-        return Forgotten(tuple(id for _, id in rows))
+        return Forgotten(tuple(one for _, one in rows))
 
     def drop_blank(self, tables: Sequence[str]) -> None:
         """Delete blank rows; the newest row stays, so that no number is given twice."""
@@ -121,11 +121,11 @@ class Forgetter:
                 "SELECT number, id FROM records WHERE tenant = ? AND superseded_by = ?",
                 (tenant.number, wanted.pop()),
             )
-            for number, id in older:  # noqa: A001
+            for number, one in older:
                 found[number] = None
-                if id not in known:
-                    known.add(id)
-                    wanted.append(id)
+                if one not in known:
+                    known.add(one)
+                    wanted.append(one)
         return list(found)
 
     def _clear_sources(
@@ -133,14 +133,14 @@ class Forgetter:
     ) -> tuple[str, ...]:
         """Overwrite what was forgotten in other sources; return the records that say it."""
         still: list[str] = []
-        for number, id, text, raw in self._suspects([*sources, *sentences], tenant):  # noqa: A001
+        for number, one, text, raw in self._suspects([*sources, *sentences], tenant):
             kept = raw
             for sentence in sorted([*sources, *sentences], key=len, reverse=True):
                 kept = kept.replace(sentence, _filler(len(sentence.encode())))
             if kept != raw:
                 overwrite_raw(self._database, number, kept, self._seal)
             if any(sentence in text for sentence in sentences):
-                still.append(id)
+                still.append(one)
         return tuple(still)
 
     def _suspects(
@@ -161,8 +161,8 @@ class Forgetter:
                     found[row[0]] = row
             rows = [found[number] for number in sorted(found)]
         return [
-            (number, id, open_text(text, self._seal), open_text(raw, self._seal))
-            for number, id, text, raw in rows
+            (number, one, open_text(text, self._seal), open_text(raw, self._seal))
+            for number, one, text, raw in rows
         ]
 
 

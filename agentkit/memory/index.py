@@ -179,10 +179,9 @@ class TenantIndex:
             numbers, allowed, words, coverage, meaning, ids * live, speaker & live, before, after
         )
 
-    def missing(self) -> list[int]:
+    def missing(self) -> Slots:
         """Return the rows of records without a vector, in order."""
-        slots = self._vectors.missing(self._fact("live"))
-        return [int(number) for number in self._fact("number")[slots]]
+        return self._fact("number")[self._vectors.missing(self._fact("live"))]
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that the index knows, by row, in a form that can be compared."""

@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -133,7 +134,7 @@ def identifiers(text: str, *, asked: bool = False) -> list[str]:
     plain = unicodedata.normalize("NFKC", text).translate(_DASHES)
     runs = list(_runs(plain))
     found = [run for tokens, _ in runs if (run := _identifier(tokens))]
-    for (left, gap), (right, _) in zip(runs, runs[1:], strict=False):
+    for (left, gap), (right, _) in pairwise(runs):
         if gap == " " and len(left) == 1 and _may_join(left[0], right[0], asked):
             found.append(_identifier([left[0], "-", *right]))
     for plus, digits in _PHONE.findall(plain):

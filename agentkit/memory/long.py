@@ -201,7 +201,7 @@ class LongTermMemory:
                 " AND superseded_by IS NULL AND (expires <= ? OR importance < ?) ORDER BY number",
                 (at.number, now, line),
             )
-            ids = [id for (id,) in rows]  # noqa: A001
+            ids = [one for (one,) in rows]
             gone = self._forgetter.forget(ids, at, self.vectors.tables())
         self._after_forgetting(gone)
         return gone
@@ -236,18 +236,18 @@ class LongTermMemory:
         if not used or self.database.read_only:
             return
         with self.database.write():
-            for (name, id), when in used.items():  # noqa: A001
+            for (name, one), when in used.items():
                 self.database.run(
                     "UPDATE records SET last_used = ? WHERE id = ?"
                     " AND tenant = (SELECT number FROM tenants WHERE name = ?)",
-                    (when, id, self._tenants.stored(name)),
+                    (when, one, self._tenants.stored(name)),
                 )
 
     def note_used(self, ids: Sequence[str], *, tenant: str) -> None:
         """Note that recall gave these records to somebody; `flush` or `close` writes it."""
         when = self.clock.now().timestamp()
         with self.database.lock:
-            self._used.update(dict.fromkeys([(tenant, id) for id in ids], when))
+            self._used.update(dict.fromkeys([(tenant, one) for one in ids], when))
 
     def compact(self) -> None:
         """Write the file anew without the room of what was forgotten."""

@@ -44,7 +44,8 @@ class StoredVectors:
 
     def adopt(self, *, replace: bool) -> None:
         """Make this embedder the store's, where it has none or `replace` is set."""
-        if self._database.read_only or self.current() == self._number():
+        current = self.current()
+        if self._database.read_only or (current is not None and current == self._number()):
             return
         with self._database.write():
             if self.current() is not None and not replace:

@@ -78,7 +78,7 @@ class Vectors:
         if slot >= self._room:
             return np.zeros(self.dimension, np.float32)
         block, at = self._place(slot)
-        return block[at].copy()
+        return np.array(block[at], np.float32)
 
     def missing(self, live: Mask) -> Slots:
         """Return the live slots that have no row, ascending."""

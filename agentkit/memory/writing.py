@@ -99,14 +99,14 @@ class Writer:
         self, draft: Draft, keys: Keys, vector: Floats | None, tenant: Tenant, now: float
     ) -> tuple[Record, Added]:
         """Write a new record."""
-        id = self._new_id(tenant)  # noqa: A001 - the field's word
-        values = record_values(draft, keys, tenant.number, id, tenant.changes, now)
+        new = self._new_id(tenant)
+        values = record_values(draft, keys, tenant.number, new, tenant.changes, now)
         number = self._database.insert(INSERT_RECORD, values)
         self._database.insert(INSERT_CONTENT, content_values(number, draft, keys, self._seal))
         stored = self._vectors.place(number, vector)
         created = moment(now)
         assert created is not None
-        return Record(id, tenant.name, draft, created), Added(number, keys, stored)
+        return Record(new, tenant.name, draft, created), Added(number, keys, stored)
 
     def supersede(self, numbers: Sequence[int], by: str, tenant: Tenant) -> tuple[str, ...]:
         """Let records give way to another; return their ids."""
@@ -160,10 +160,10 @@ class Writer:
     def _new_id(self, tenant: Tenant) -> str:
         """Return an id that the tenant does not have; a counted one may be taken already."""
         while True:
-            id = self._clock.new_id("m")  # noqa: A001
+            new = self._clock.new_id("m")
             sql = "SELECT 1 FROM records WHERE tenant = ? AND id = ?"
-            if not self._database.read(sql, (tenant.number, id)):
-                return id
+            if not self._database.read(sql, (tenant.number, new)):
+                return new
 
 
 _ID = "SELECT id FROM records WHERE number = ? AND id IS NOT NULL"
