@@ -18,7 +18,7 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Literal
 
-from mcp import Client, MCPError
+from mcp import Client, MCPError, types
 from mcp.shared.message import SessionMessage
 
 from agentkit.host.advice import first_reason, never_sent
@@ -28,6 +28,8 @@ from agentkit.host.connect import Era, connection, pages
 from agentkit.host.wire import Direction, Wire
 from agentkit.text import clean_text
 from agentkit.tools import ToolSpec
+
+TOOLS_CHANGED = "notifications/tools/list_changed"
 
 
 class Life:
@@ -125,7 +127,8 @@ class Life:
     def passed(self, direction: Direction, message: SessionMessage) -> None:
         if direction == "<-":
             self._heard_at = self._now()
-            if getattr(message.message, "method", "") == "notifications/tools/list_changed":
+            said = message.message
+            if isinstance(said, types.JSONRPCNotification) and said.method == TOOLS_CHANGED:
                 self._list_changed = True
                 self._wake.set()
         for wire in self._wires:

@@ -273,10 +273,14 @@ class McpHost:
         return [link for link in self._links.values() if link.state == "ready"]
 
     async def _find(self, name: str, limit_s: float) -> tuple[ServerLink, ToolSpec]:
-        """Return a tool and its server, which is started where it is lazy or down."""
-        link = self._links.get(name.partition(".")[0])
-        if link is not None and not any(tool.name == name for tool in link.tools):
-            await self._bring(link, name, limit_s)
+        """Return a tool and its server, which is started where it is lazy or gave up."""
+        named = self._links.get(name.partition(".")[0])
+        if named is not None:
+            if not named.tools:
+                await self._bring(named, name, limit_s)
+            for tool in named.tools:
+                if tool.name == name:
+                    return named, tool
         known = [
             replace(tool, available=True)  # down is no reason not to ask: it is started anew
             for link in self._links.values()
@@ -286,7 +290,7 @@ class McpHost:
         return self._links[tool.server], tool
 
     async def _bring(self, link: ServerLink, name: str, limit_s: float) -> None:
-        """Bring up a server that has shown no tool of this name, and start it where it is lazy."""
+        """Bring up a server that has shown no tools yet, and start it where it is lazy."""
         lazy = link.name in self._lazy and link.state == "not mounted" and self._ticker is not None
         try:
             await (link.start() if lazy else link.up(timeout_s=limit_s))
