@@ -1,9 +1,12 @@
 """Lays out what a model may read in one turn, as sections for `pack`.
 
-    system · tools · pinned · rounds of history · the live round
-    must stay ───────────────  oldest goes first   must stay, whole
+    system · tools · pinned · rounds of history ─────────── · the live round
+    must stay ───────────────  what is worth least goes first   must stay, whole
 
-Read after: window.py, tools.py.     Read next: loop.py.
+A round is kept or dropped as one, unless a part of it lasts: then "round 3: constraint"
+stays when the talk around it goes. What lasts is for `value.py` to say.
+
+Read after: window.py, tools.py, value.py.     Read next: loop.py.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from agentkit.messages import Message, rounds
 from agentkit.tokens import Counter
 from agentkit.tools import ToolSpec, to_openai
 from agentkit.trace import redact
+from agentkit.value import Valuer, load_rules, named_pieces, worth
 from agentkit.window import Packed, Section
 
 SYSTEM_PROMPT = (
@@ -38,6 +42,7 @@ class Frame:
         counter: Counts for the model that reads.
         system: The system prompt.
         pinned: Constraints that must be in every window, word for word.
+        values: Says what each message of the history is worth; by default the rules.
     """
 
     budget: int
@@ -45,6 +50,7 @@ class Frame:
     counter: Counter
     system: str = SYSTEM_PROMPT
     pinned: tuple[str, ...] = field(default_factory=tuple)
+    values: Valuer = field(default_factory=load_rules)
 
 
 def lay_out(
@@ -64,18 +70,32 @@ def lay_out(
         sections.append(Section("tools", described, role="tools", rank=0))
     for number, text in enumerate(frame.pinned, start=1):
         sections.append(Section(f"pinned {number}", text, role="pinned", rank=0))
-    for past in rounds(history):
-        sections.append(
-            Section(
-                f"round {past.index + 1}",
-                role="history",
-                rank=2,
-                value=past.index,  # until messages have a value of their own, newer is worth more
-                messages=past.messages,
-            )
-        )
+    sections.extend(past_sections(history, frame.values))
     sections.append(Section("question", role="question", rank=0, messages=(live[0],)))
     sections.extend(_steps(live[1:]))
+    return sections
+
+
+def past_sections(history: Sequence[Message], values: Valuer) -> list[Section]:
+    """Return the rounds of a history as sections, each worth what it holds.
+
+    Args:
+        history: Sound, without the live round.
+        values: What each message is worth.
+    """
+    said = [message for message in history if message.role != "system"]
+    found = values(said)
+    sections: list[Section] = []
+    past, start = rounds(said), 0
+    for each in past:
+        roles = [message.role for message in each.messages]
+        calls = [bool(message.tool_calls) for message in each.messages]
+        inside = found[start : start + len(roles)]
+        start += len(roles)
+        for name, piece in named_pieces(each.index + 1, roles, calls, inside):
+            value = worth(piece, index=each.index, rounds=len(past))
+            messages = each.messages[piece.start : piece.end]
+            sections.append(Section(name, role="history", rank=2, value=value, messages=messages))
     return sections
 
 

@@ -15,15 +15,17 @@ LAYERS = """
 errors
 text clock checkout
 messages vocabulary
-wire trace tokens
-window tools
-context guard snapshot
-flags slim transcript models host
+wire trace tokens value
+window tools summary
+context guard snapshot transcript
+slim models host
+flags
 monitor
 memory
 loop
 session
 viz score checks nb
+report
 demo
 working_copy setup_env
 lab runtests

@@ -1,0 +1,200 @@
+"""Says in 500 tokens what a conversation has settled, by rules and without a model.
+
+    40 rounds ──summarise()──▶ Goal: find out why the report takes 40 s
+                               Constraints: Do not change the public API.
+                               Decisions: We add the index on user_id.
+                               Open: The test on real data is still missing.
+                               User: paying customer; answers in simplified Chinese
+                               Progress: ...
+
+What is quoted is quoted whole: half a constraint is another constraint. What does not
+fit is left out from the end of this list, progress first, and the summary says how many
+sentences it left out. A summary goes into the next one, so nothing lasting is said twice
+or lost when old rounds leave for good.
+
+Read after: value.py.     Read next: context.py, monitor.py.
+Built in:   notebooks/08_short_term_and_working_memory.ipynb
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentkit.messages import Message, Round, rounds
+from agentkit.text import HAN, fold, one_line
+from agentkit.value import Rules, load_rules, sentences
+
+BUDGET = 500  # tokens; a longer summary is read worse than the rounds it stands for
+GOAL_CHARS = 200
+PROGRESS_CHARS = 120
+MOST_PROGRESS = 12  # of the newest rounds; older ones are history
+
+PARTS = ("goal", "constraints", "decisions", "open_items", "preferences", "progress")
+BY_IMPORTANCE = ("goal", "constraints", "preferences", "decisions", "open_items", "progress")
+_PART_OF: Mapping[str, str] = {
+    "identity": "preferences",
+    "preference": "preferences",
+    "constraint": "constraints",
+    "decision": "decisions",
+    "open item": "open_items",
+}
+_HEADINGS: Mapping[str, tuple[str, str]] = {  # English, Chinese
+    "goal": ("Goal", "目标"),
+    "constraints": ("Constraints", "约束"),
+    "decisions": ("Confirmed decisions", "已确认的决定"),
+    "open_items": ("Open items", "待办"),
+    "preferences": ("About the user", "用户情况与偏好"),
+    "progress": ("Progress", "进展"),
+}
+_LEFT_OUT = ("({} sentences left out)", "（省略了 {} 句）")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a conversation has settled, each part in the order in which it was said.
+
+    Attributes:
+        goal: The user's first request, at most `GOAL_CHARS` long.
+        constraints: What must or must not be, word for word.
+        decisions: What was agreed, with its numbers.
+        progress: What was asked and answered lately.
+        open_items: What is still to be done.
+        preferences: Who the user is and how they like it.
+        chinese: Its headings are Chinese.
+        left_out: Sentences that the budget had no room for.
+        tokens: Of `text`.
+    """
+
+    goal: str = ""
+    constraints: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    progress: tuple[str, ...] = ()
+    open_items: tuple[str, ...] = ()
+    preferences: tuple[str, ...] = ()
+    chinese: bool = False
+    left_out: int = 0
+    tokens: int = 0
+
+    @property
+    def text(self) -> str:
+        """The summary as a model reads it; empty when there was nothing to say."""
+        lines = []
+        for part in PARTS:
+            said = self.of(part)
+            if said:
+                heading = _HEADINGS[part][self.chinese]
+                inline = f" {said[0]}" if part == "goal" else "".join(f"\n- {s}" for s in said)
+                lines.append(f"{heading}{'：' if self.chinese else ':'}{inline}")
+        if self.left_out:
+            lines.append(_LEFT_OUT[self.chinese].format(self.left_out))
+        return "\n".join(lines)
+
+    def of(self, part: str) -> tuple[str, ...]:
+        """Return the sentences of one of `PARTS`."""
+        if part == "goal":
+            return (self.goal,) if self.goal else ()
+        found: tuple[str, ...] = getattr(self, part)
+        return found
+
+    def __repr__(self) -> str:
+        return self.text or "Summary(nothing to say)"
+
+
+def summarise(
+    messages: Sequence[Message],
+    *,
+    count: Callable[[str], int],
+    budget: int = BUDGET,
+    earlier: Summary | None = None,
+    rules: Rules | None = None,
+) -> Summary:
+    """Return what these messages settle, in at most `budget` tokens.
+
+    Args:
+        messages: In the order in which they were said.
+        count: Tokens of a text, e.g. a `Counter`.
+        budget: Of the summary's text, headings included.
+        earlier: The summary of what was said before; it goes into this one.
+        rules: Say what a sentence holds; by default those that ship.
+    """
+    found = _collect(messages, rules or load_rules())
+    if earlier is not None:
+        found = {part: [*earlier.of(part), *said] for part, said in found.items()}
+        found["goal"] = found["goal"][:1]
+    found = {part: _without_repeats(said) for part, said in found.items()}
+    progress = found["progress"]
+    found["progress"] = progress[-MOST_PROGRESS:]
+    chinese = earlier.chinese if earlier is not None and not messages else _is_chinese(messages)
+    return _fit(found, count, budget, chinese, earlier.left_out if earlier is not None else 0)
+
+
+def _collect(messages: Sequence[Message], rules: Rules) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {part: [] for part in PARTS}
+    for message in messages:
+        for finding in rules.value(message.role, message.text).findings:
+            part = _PART_OF.get(finding.kind)
+            if part is not None:
+                found[part].append(finding.sentence)
+    asked = next((m.text for m in messages if m.role == "user" and _is_request(m, rules)), "")
+    found["goal"] = [one_line(asked, max_chars=GOAL_CHARS)] if asked else []
+    found["progress"] = [step for each in rounds(messages) if (step := _step(each, rules))]
+    return found
+
+
+def _is_request(message: Message, rules: Rules) -> bool:
+    return rules.value(message.role, message.text).kind != "small talk" and bool(
+        message.text.strip()
+    )
+
+
+def _step(each: Round, rules: Rules) -> str:
+    """Return one round as "what was asked → what was answered"; empty for small talk."""
+    asked = next((m.text for m in each.messages if m.role == "user"), "")
+    answers = [m.text for m in each.messages if m.role == "assistant" and m.text.strip()]
+    if not answers or rules.value("assistant", answers[-1]).kind == "small talk":
+        return ""
+    answer = next(iter(sentences(answers[-1])), answers[-1])
+    half = PROGRESS_CHARS // 2
+    question = f"{one_line(asked, max_chars=half)} → " if asked else ""
+    return question + one_line(answer, max_chars=half)
+
+
+def _without_repeats(said: Sequence[str]) -> list[str]:
+    """Return each sentence once, where it was said last: later words replace earlier ones."""
+    latest = {" ".join(fold(sentence).split()): at for at, sentence in enumerate(said)}
+    return [said[at] for at in sorted(latest.values())]
+
+
+def _is_chinese(messages: Sequence[Message]) -> bool:
+    said = "".join(m.text[:500] for m in messages if m.role in ("user", "assistant"))
+    return len(HAN.findall(said)) * 4 > len(said)
+
+
+def _fit(
+    found: dict[str, list[str]],
+    count: Callable[[str], int],
+    budget: int,
+    chinese: bool,
+    lost: int,
+) -> Summary:
+    """Return what fits: by importance, and within a part the newest first."""
+    summary = Summary(chinese=chinese, left_out=lost)
+    for part in BY_IMPORTANCE:
+        kept: list[str] = []
+        for sentence in reversed(found[part]):
+            larger = _with(summary, part, [sentence, *kept])
+            if count(larger.text) <= budget:
+                summary, kept = larger, [sentence, *kept]
+            elif part != "progress":  # what was said lately is no loss that needs a word
+                more = replace(summary, left_out=summary.left_out + 1)
+                summary = more if count(more.text) <= budget else summary
+    return replace(summary, tokens=count(summary.text) if summary.text else 0)
+
+
+def _with(summary: Summary, part: str, said: Sequence[str]) -> Summary:
+    if part == "goal":
+        return replace(summary, goal=said[0])
+    parts: dict[str, Any] = {part: tuple(said)}
+    return replace(summary, **parts)
