@@ -13,7 +13,7 @@ there are at most these, and a person may look at all of them:
     notes.json.damaged-…   a file that could not be read, kept as it was found; the ending
                            is made from its content, so no two overwrite each other
 
-Read after: nothing.     Read next: _note_store.py.
+Read after: _valid_json.py.     Read next: _note_store.py.
 Built in:   notebooks/04_a_note_server.ipynb
 """
 
@@ -32,6 +32,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from filelock import FileLock, Timeout
+
+from servers._valid_json import valid_json
 
 Document = dict[str, Any]
 
@@ -81,9 +83,10 @@ class JsonFile:
 
     @contextlib.contextmanager
     def change(self) -> Iterator[Document]:
-        """Lock the file, hand out the document, and save it if the block changed it.
+        """Lock the file, hand out the document, and save it when the block ends.
 
-        Leaving the block without an error means that the document is on the disk.
+        Leaving the block without an error means that the document is on the disk; an error
+        in the block leaves the file as it was.
 
         Raises:
             StoreError: Nothing was saved. If the file was damaged, it is kept beside, the
@@ -93,10 +96,8 @@ class JsonFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._locked():
                 document = self._load()
-                before = _to_bytes(document)
                 yield document
-                if _to_bytes(document) != before:
-                    self._save(document)
+                self._save(document)
 
     @contextlib.contextmanager
     def _locked(self, *, for_reading: bool = False) -> Iterator[None]:
@@ -149,7 +150,9 @@ class JsonFile:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise ValueError("it is in UTF-16; save it as UTF-8")
         try:
-            document = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
+            document = json.loads(
+                valid_json(data).decode("utf-8-sig"), parse_constant=_refuse_constant
+            )
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
         self._check(document)
@@ -229,9 +232,8 @@ class JsonFile:
 
 
 def _to_bytes(document: Document) -> bytes:
-    """Return the document as UTF-8 that a person can read; never invalid Unicode."""
-    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-    return text.encode("utf-8", "replace")
+    """Return the document as UTF-8 that a person can read."""
+    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -92,7 +92,8 @@ class NoteStore:
         """Save a note and return it. A note with the same title gets the new text."""
         title, text = _checked(title, text)
         with self._file.change() as document:
-            matches = [raw for raw in document["notes"] if _same(raw["title"], title)]
+            key = _key(title)
+            matches = [raw for raw in document["notes"] if _key(raw["title"]) == key]
             if not matches:
                 return self._add(document, title, text), "created"
             if len(matches) > 1:
@@ -131,19 +132,19 @@ class NoteStore:
         """Remove one note; return it, and how many are left."""
         with self._file.change() as document:
             note = _find(id_or_title, list(map(_note, document["notes"])))
-            document["notes"] = [raw for raw in document["notes"] if _note(raw).id != note.id]
+            document["notes"] = [raw for raw in document["notes"] if raw["id"] != note.id]
             return note, len(document["notes"])
 
     def preferences(self) -> dict[str, Any]:
         """Return what a person wrote under "preferences" in the file; {} if nothing."""
         preferences = self._file.read().get("preferences", {})
-        text = clean(json.dumps(preferences, ensure_ascii=False))
-        if len(text) > MAX_NOTE_CHARS:
+        size = len(json.dumps(preferences, ensure_ascii=False))
+        if size > MAX_NOTE_CHARS:
             raise StoreError(
-                f"The preferences in {self.path.name} have {len(text):,} characters; at most "
+                f"The preferences in {self.path.name} have {size:,} characters; at most "
                 f"{MAX_NOTE_CHARS:,} are read. Shorten them in the file."
             )
-        return dict(json.loads(text))
+        return dict(preferences)
 
     def _add(self, document: Document, title: str, text: str) -> Note:
         taken = [_COUNTED_ID.fullmatch(raw["id"]) for raw in document["notes"]]
@@ -205,16 +206,12 @@ def _empty() -> Document:
 
 
 def _note(raw: dict[str, Any]) -> Note:
-    return Note(*(clean(raw[name]) for name in _FIELDS))
-
-
-def _same(title: str, other: str) -> bool:
-    return _key(title) == _key(other)
+    return Note(*(raw[name] for name in _FIELDS))
 
 
 def _key(title: str) -> str:
     """Return a title for comparing: case, width and spaces do not count."""
-    return " ".join(normal(clean(title)).split())
+    return " ".join(normal(title).split())
 
 
 def _checked(title: str, text: str) -> tuple[str, str]:
@@ -240,8 +237,9 @@ def _checked(title: str, text: str) -> tuple[str, str]:
 
 def _find(id_or_title: str, notes: list[Note]) -> Note:
     wanted = clean(id_or_title).strip().removeprefix("note://")
-    matches = [note for note in notes if normal(note.id) == normal(wanted)]
-    matches = matches or [note for note in notes if _same(note.title, wanted)]
+    as_id, key = normal(wanted), _key(wanted)
+    matches = [note for note in notes if normal(note.id) == as_id]
+    matches = matches or [note for note in notes if _key(note.title) == key]
     if len(matches) == 1:
         return matches[0]
     if matches:

@@ -30,7 +30,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import INVALID_PARAMS
 from pydantic import ValidationError
 
-from servers._stdin import make_stdin_valid
+from servers._valid_json import make_stdin_valid
 
 Clock = Callable[[], datetime]
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")

@@ -35,12 +35,7 @@ def start_writer(file: Path, name: str, count: int, *options: str) -> subprocess
 
 
 def titles(file: Path) -> set[str]:
-    """Return the titles in a file; a first answer may say that it was put right."""
-    store = NoteStore(file)
-    try:
-        return {note.title for note in store.notes()}
-    except StoreError:
-        return {note.title for note in store.notes()}
+    return {note.title for note in NoteStore(file).notes()}
 
 
 def two_writers_lose_nothing(file: Path, json_file: str) -> None:
@@ -53,18 +48,17 @@ def two_writers_lose_nothing(file: Path, json_file: str) -> None:
     assert titles(file) == {f"{name} {i}" for name in "AB" for i in range(50)}
 
 
-def a_dead_writer_loses_nothing(file: Path, json_file: str) -> int:
-    """Whatever call a writer dies at, acknowledged notes stay; return how many died."""
+def a_dead_writer_loses_nothing(folder: Path, json_file: str) -> int:
+    """Whatever call a writer dies at, in its first note or its second, what it said it saved
+    is there, and nobody has to put a file right. Returns how many writers died."""
     died = 0
-    acknowledged: set[str] = set()
-    for step in range(1, 14):
-        options = ("--json-file", json_file, "--die-at", str(step))
-        writer = start_writer(file, f"step {step}", 2, *options)
+    for step in range(1, 20):
+        file = folder / str(step) / "notes.json"
+        writer = start_writer(file, "note", 2, "--json-file", json_file, "--die-at", str(step))
         out, err = writer.communicate(timeout=LIMIT_S)
         assert "Error" not in err, err
-        acknowledged |= set(out.splitlines())
         died += writer.returncode != 0
-        assert acknowledged <= titles(file), f"lost at step {step}"
+        assert set(out.splitlines()) <= titles(file), f"lost at step {step}"
     return died
 
 
@@ -77,21 +71,22 @@ def test_a_writer_without_a_lock_is_caught(notes_file: Path) -> None:
         two_writers_lose_nothing(notes_file, "tests.broken.notes_without_lock:WithoutLock")
 
 
-def test_a_dead_writer_loses_nothing_and_leaves_no_litter(notes_file: Path) -> None:
-    """By hand: a write makes some ten of the calls counted, so most of 13 steps kill it."""
-    assert a_dead_writer_loses_nothing(notes_file, OURS) >= 10
+def test_a_dead_writer_loses_nothing_and_leaves_no_litter(tmp_path: Path) -> None:
+    """By hand: a write makes some nine of the calls counted, so nearly every step kills."""
+    assert a_dead_writer_loses_nothing(tmp_path, OURS) >= 15
 
-    NoteStore(notes_file).write("last", "one")
-    assert sorted(path.name for path in notes_file.parent.iterdir()) == [
-        "notes.json",
-        "notes.json.bak",
-        "notes.json.lock",
-    ]
+    for folder in tmp_path.iterdir():
+        NoteStore(folder / "notes.json").write("last", "one")
+        assert sorted(path.name for path in folder.iterdir()) == [
+            "notes.json",
+            "notes.json.bak",
+            "notes.json.lock",
+        ]
 
 
-def test_a_writer_that_dies_in_place_is_caught(notes_file: Path) -> None:
-    with pytest.raises(AssertionError, match="lost at step"):
-        a_dead_writer_loses_nothing(notes_file, "tests.broken.notes_in_place:InPlace")
+def test_a_writer_that_dies_in_place_is_caught(tmp_path: Path) -> None:
+    with pytest.raises((AssertionError, StoreError)):
+        a_dead_writer_loses_nothing(tmp_path, "tests.broken.notes_in_place:InPlace")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")

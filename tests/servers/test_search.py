@@ -28,6 +28,7 @@ def ids(query: str, *titles_and_texts: tuple[str, str]) -> list[str]:
         ("reports", "Finish the report."),
         ("performance tests", "One performance test is left."),
         ("testing", "Tests are due."),
+        ("report", "Call the reporter."),
         ("REPORT", "finish the Report"),
         ("did I note anything about the report?", "The report is due."),
         ("stories", "A story."),
@@ -72,6 +73,10 @@ def test_hits_come_best_first_and_ties_by_id() -> None:
     )
 
     assert found == ["n0003", "n0004", "n0001", "n0002"]
+
+
+def test_the_word_itself_comes_before_a_longer_one() -> None:
+    assert ids("report", ("a", "the reporter"), ("b", "the report")) == ["n0002", "n0001"]
 
 
 def test_the_score_is_the_share_of_the_query_that_was_found() -> None:

@@ -1,12 +1,13 @@
-r"""Makes the lines on standard input valid Unicode before the SDK reads them.
+r"""Makes JSON from outside valid Unicode before it is read.
 
-    "\ud83d"  half an emoji, as JSON may escape it ──▶ "\ufffd"
+    "\ud83d"  half an emoji, as JSON may escape it ──▶ "\ufffd"  the mark for what is lost
 
 A host that cuts a text between the two halves of an emoji sends such a line, and
 JavaScript hosts write it just so. The SDK drops a line that it cannot decode without an
-answer, so the host would wait for its whole time limit. Whole pairs are left alone.
+answer, so the host would wait for its whole time limit; and half an emoji in a *result*
+kills the connection, so none may come out of a file either. Whole pairs are left alone.
 
-Read after: nothing.     Read next: _run.py.
+Read after: nothing.     Read next: _json_file.py, _run.py.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _ESCAPE = re.compile(
 )
 
 
-def valid_line(line: bytes) -> bytes:
-    """Return a line of JSON in which no string holds half a surrogate pair."""
-    return _ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], line)
+def valid_json(data: bytes) -> bytes:
+    """Return JSON in which no string holds half a surrogate pair."""
+    return _ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], data)
 
 
 def make_stdin_valid() -> None:
@@ -46,7 +47,7 @@ class _ValidLines(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         if not self._rest:
-            self._rest = valid_line(self._source.readline())
+            self._rest = valid_json(self._source.readline())
         size = min(len(buffer), len(self._rest))
         buffer[:size], self._rest = self._rest[:size], self._rest[size:]
         return size

@@ -1,4 +1,4 @@
-"""Lines of JSON that hold half a surrogate pair."""
+"""JSON that holds half a surrogate pair."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from servers._stdin import valid_line
+from servers._valid_json import valid_json
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from servers._stdin import valid_line
 )
 def test_only_half_a_pair_is_replaced(escaped: str, read: str) -> None:
     """By hand: a pair is one character, and `\\\\u` is a backslash and a letter."""
-    assert json.loads(valid_line(escaped.encode())) == read
+    assert json.loads(valid_json(escaped.encode())) == read
