@@ -102,12 +102,22 @@ def copy_folder() -> Path:
 def lab_command(place: Path, *, browser: bool, port: int | None) -> list[str]:
     """Return the command that starts JupyterLab on a folder with this very Python."""
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={place}"]
-    command += [f"--LabApp.default_url=/lab/tree/{FIRST}"]
+    command += [f"--LabApp.default_url=/lab/tree/{FIRST}", "--ServerApp.log_level=WARN"]
+    command += ["--KernelManager.transport_encryption=auto"] if _can_encrypt() else []
     command += [] if browser else ["--no-browser"]
     command += [f"--port={port}"] if port else []
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # as in a container, where there is nobody else
     return command
+
+
+def _can_encrypt() -> bool:
+    """Return whether the wire to a kernel can be encrypted; if it is not, each kernel warns."""
+    try:
+        import zmq
+    except ImportError:
+        return False
+    return bool(zmq.has("curve"))
 
 
 def lab_environment() -> dict[str, str]:

@@ -119,7 +119,7 @@ class Visit:
         """Switch JupyterLab to its dark theme and wait until it is there."""
         self.page.evaluate(DARK)
         dark = self.page.locator('body[data-jp-theme-light="false"]')
-        dark.wait_for(timeout=LIMIT_S * 1000)
+        dark.wait_for(state="attached", timeout=LIMIT_S * 1000)
 
 
 @pytest.fixture(scope="session")
