@@ -33,6 +33,13 @@ CACHE_CHARS = 50_000_000  # text that a counter keeps in order to know it again
 
 READER_WINDOW = 8_000  # the offline reader has no limit of its own; small enough to fill in class
 
+# What may stand before a model's name and a colon; after any other colon stands a tag, as in
+# "qwen3:8b".
+PROVIDERS = frozenset(
+    "agentkit anthropic azure bedrock cohere deepseek gemini google groq litellm local mistral "
+    "ollama openai openrouter together vertex vllm xai".split()
+)
+
 # Tokens of other families for the same text, as a factor of o200k_base: (English, Chinese).
 # Measured on three corpora; the families publish no vocabulary we may ship.
 FAMILIES: Mapping[str, tuple[float, float]] = {
@@ -90,11 +97,11 @@ class Counter:
         plain = plain_name(name)
         if plain in ("reader", "scripted"):
             return cls(load_vocabulary(BASE), model=plain)
-        encoding = _encoding_of(plain)
+        encoding = _encoding_of(plain.lower())
         if encoding is not None:
             exact = encoding in SHIPPED
             return cls(load_vocabulary(encoding if exact else BASE), model=plain, exact=exact)
-        family = max((f for f in FAMILIES if plain.startswith(f)), key=len, default=None)
+        family = max((f for f in FAMILIES if plain.lower().startswith(f)), key=len, default=None)
         if family is None and not unknown_ok:
             raise _unknown(plain, "vocabulary", "Counter.for_model(name, unknown_ok=True)")
         factors = FAMILIES[family] if family else (1.0, 1.0)
@@ -244,10 +251,10 @@ def cost(name: str, usage: Usage) -> Decimal:
 
 
 def plain_name(name: str) -> str:
-    """Return a model's name without the provider: "openai:gpt-4o" → "gpt-4o"."""
-    return (
-        name.strip().rpartition("/")[2].partition(":")[2 if ":" in name.rpartition("/")[2] else 0]
-    )
+    """Return a model's name without provider and tag: "openai:gpt-4o", "gpt-4o:free" → "gpt-4o"."""
+    head, colon, rest = name.strip().partition(":")
+    model = rest if colon and head.lower() in PROVIDERS else name.strip()
+    return model.rpartition("/")[2].partition(":")[0]
 
 
 def _encoding_of(name: str) -> str | None:
