@@ -152,8 +152,14 @@ def pack(sections: Sequence[Section], *, budget: int, count: Count, reserve: int
         reserve: Tokens kept free for the answer.
 
     Raises:
-        BudgetError: What must stay (rank 0) does not fit; names the sizes.
+        BudgetError: What must stay (rank 0) does not fit; names the sizes. Or the
+            reserve is no part of the budget.
     """
+    if not 0 <= reserve <= budget:
+        raise BudgetError(
+            f"A reserve of {reserve} tokens is no part of a window of {budget}.",
+            hint="Reserve at least 0 and at most the budget, e.g. a tenth of it.",
+        )
     parts = [section.message_sizes(count) for section in sections]
     sizes = [
         (count(s.text) if s.text else 0) + sum(p) for s, p in zip(sections, parts, strict=True)
