@@ -1,0 +1,92 @@
+"""The command line: what it takes, and what it gives back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentkit import cli
+from agentkit.errors import SetupError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_arguments_behind_two_dashes_are_handed_on() -> None:
+    options = cli.parse(["lab", "--port", "8899", "--", "--debug", "--", "x"])
+
+    assert (options.command, options.port, options.rest) == ("lab", 8899, ["--debug", "--", "x"])
+
+
+@pytest.mark.parametrize(
+    "arguments", [["lba"], ["lab", "--port", "x"], ["doctor", "--", "x"], ["demo", "--lang", "fr"]]
+)
+def test_arguments_that_make_no_sense_end_with_two(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parse(arguments)
+
+    assert stopped.value.code == 2
+
+
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parse([])
+
+    assert stopped.value.code == 0
+    assert "doctor" in capsys.readouterr().out
+
+
+def test_every_command_of_the_help_has_a_function() -> None:
+    shown = cli._parser().format_help()
+
+    assert all(f"\n    {command} " in shown for command in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("error", [SetupError("What.", hint="Do."), KeyboardInterrupt()])
+def test_an_error_is_said_in_words_and_ends_with_its_status(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(options: Any) -> int:
+        raise error
+
+    monkeypatch.setitem(cli.COMMANDS, "doctor", fail)
+
+    status = cli.main(["doctor"])
+
+    is_setup = isinstance(error, SetupError)
+    assert status == (1 if is_setup else 130)
+    assert capsys.readouterr().err == ("agentkit: What.\nHint: Do.\n" if is_setup else "")
+
+
+def test_the_command_says_its_version_from_any_folder(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "agentkit", "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "agentkit 0.1.0\n")
+
+
+def test_the_conversations_reach_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agentkit import demo
+
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(demo, "run_demo", lambda **given: calls.append(given) or 3)
+    monkeypatch.setattr(demo, "run_chat", lambda **given: calls.append(given) or 4)
+
+    statuses = [
+        cli.main(["demo", "--lang", "zh", "--notes-file", "n.json"]),
+        cli.main(["chat", "--model", "openai:x"]),
+    ]
+
+    assert statuses == [3, 4]
+    assert calls == [
+        {"lang": "zh", "notes_file": Path("n.json"), "model": None},
+        {"notes_file": None, "model": "openai:x"},
+    ]

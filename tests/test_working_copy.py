@@ -1,0 +1,158 @@
+"""A learner's copy: refreshed where nothing was typed, kept where something was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentkit import working_copy
+from agentkit.errors import SetupError
+from agentkit.working_copy import Update, restore, update
+
+NAME = "03_窗口.ipynb"
+
+
+def notebook(source: str, output: str = "") -> str:
+    """Return a notebook of one cell, as Jupyter would save it after a run."""
+    cell = {"cell_type": "code", "source": [source], "outputs": [output], "metadata": {}}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}, ensure_ascii=False)
+
+
+class Folders:
+    """The kit's notebooks and a copy of them."""
+
+    def __init__(self, root: Path) -> None:
+        self.originals, self.copy = root / "kit", root / "我的 copy"
+        (self.originals / "solutions").mkdir(parents=True)
+
+    def kit(self, text: str, name: str = NAME) -> None:
+        (self.originals / name).write_text(text, encoding="utf-8")
+
+    def mine(self, text: str) -> None:
+        (self.copy / NAME).write_text(text, encoding="utf-8")
+
+    def read(self, name: str = NAME) -> str:
+        return (self.copy / name).read_text(encoding="utf-8")
+
+    def update(self) -> Update:
+        return update(self.originals, self.copy)
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Folders:
+    """Return a copy that has just been made."""
+    made = Folders(tmp_path)
+    made.kit(notebook("a"))
+    made.kit("def f(): ...\n", "solutions/s.py")
+    made.update()
+    return made
+
+
+def test_the_first_update_copies_the_series_and_nothing_else(tmp_path: Path) -> None:
+    folders = Folders(tmp_path)
+    folders.kit(notebook("a"))
+    folders.kit("x", "solutions/s.py")
+    folders.kit("x", "conftest.py")
+    folders.kit("x", ".hidden")
+
+    done = folders.update()
+
+    assert done == Update(copied=[NAME, "solutions/s.py"])
+    left = sorted(path.name for path in folders.copy.rglob("*") if path.is_file())
+    assert left == [".agentkit.json", NAME, "s.py"]
+
+
+def test_nothing_new_changes_nothing(folders: Folders) -> None:
+    folders.mine(notebook("mine"))
+
+    assert folders.update() == Update()
+    assert folders.read() == notebook("mine")
+
+
+def test_what_was_never_opened_is_refreshed(folders: Folders) -> None:
+    folders.kit(notebook("b"))
+
+    assert folders.update() == Update(refreshed=[NAME])
+    assert folders.read() == notebook("b")
+
+
+def test_a_run_is_no_edit(folders: Folders) -> None:
+    """By design: running a notebook changes its outputs; only typing makes it yours."""
+    folders.mine(notebook("a", "an output"))
+    folders.kit(notebook("b"))
+
+    assert folders.update() == Update(refreshed=[NAME])
+
+
+def test_what_both_changed_stays_yours_and_is_said_each_time(folders: Folders) -> None:
+    folders.mine(notebook("mine"))
+    folders.kit(notebook("b"))
+
+    assert folders.update() == Update(kept=[NAME])
+    assert folders.update() == Update(kept=[NAME])
+    assert folders.read() == notebook("mine")
+
+
+def test_the_same_change_on_both_sides_is_no_conflict(folders: Folders) -> None:
+    folders.mine(notebook("b", "an output"))
+    folders.kit(notebook("b"))
+
+    assert folders.update() == Update()
+    assert folders.read() == notebook("b", "an output")
+
+
+def test_a_file_that_was_broken_by_its_owner_is_still_theirs(folders: Folders) -> None:
+    folders.mine("{ not a notebook")
+    folders.kit(notebook("b"))
+
+    assert folders.update() == Update(kept=[NAME])
+    assert folders.read() == "{ not a notebook"
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", '{"a": 3}', "{"])
+def test_a_lost_or_broken_note_overwrites_nothing(folders: Folders, text: str) -> None:
+    (folders.copy / working_copy.MANIFEST).write_text(text, encoding="utf-8")
+    folders.mine(notebook("mine"))
+    folders.kit(notebook("b"))
+
+    assert folders.update() == Update(kept=[NAME])
+
+
+def test_a_restored_notebook_keeps_the_old_one_beside_it(folders: Folders) -> None:
+    folders.mine(notebook("first"))
+
+    assert restore(folders.originals, folders.copy, NAME) == "03_窗口.mine-1.ipynb"
+    folders.mine(notebook("second"))
+    assert restore(folders.originals, folders.copy, NAME) == "03_窗口.mine-2.ipynb"
+
+    assert folders.read() == notebook("a")
+    assert folders.read("03_窗口.mine-1.ipynb") == notebook("first")
+    assert folders.read("03_窗口.mine-2.ipynb") == notebook("second")
+
+
+def test_what_is_as_it_was_leaves_nothing_beside_it(folders: Folders) -> None:
+    assert restore(folders.originals, folders.copy, NAME) is None
+    assert len(list(folders.copy.glob("*.ipynb"))) == 1
+
+
+def test_after_a_restore_updates_come_again(folders: Folders) -> None:
+    folders.mine(notebook("mine"))
+    folders.kit(notebook("b"))
+    folders.update()
+
+    restore(folders.originals, folders.copy, NAME)
+    folders.kit(notebook("c"))
+
+    assert folders.update() == Update(refreshed=[NAME])
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    folders = Folders(tmp_path)
+    folders.copy.write_text("a file is in the way", encoding="utf-8")
+
+    with pytest.raises(SetupError) as caught:
+        folders.update()
+
+    assert "--folder" in caught.value.hint
