@@ -5,6 +5,7 @@
     ├── UnknownModelError       no window or price is known under this name
     ├── BudgetError             what is pinned does not fit the window
     ├── TraceError              a trace that cannot be read, or that replays differently
+    ├── TranscriptError         a file that holds no conversation this kit can read
     ├── ToolError               a call the model could have made better; it reads the text
     │   ├── UnknownToolError    no such tool, or not available now
     │   ├── ArgumentError       arguments that do not fit the tool's schema
@@ -69,6 +70,10 @@ class BudgetError(AgentkitError):
 
 class TraceError(AgentkitError):
     """A trace cannot be read, or replays differently."""
+
+
+class TranscriptError(AgentkitError):
+    """A file that holds no conversation this kit can read."""
 
 
 class ToolError(AgentkitError):

@@ -1,0 +1,377 @@
+"""Reads any transcript as a stream of entries, and finds its format by looking.
+
+    file ──▶ lines, or the values of one document ──▶ whose shape is it? ──▶ Entry, Entry, ...
+                                                           └──▶ notes: skipped, faults, system
+
+Nothing but the entry at hand is kept, so a file of gigabytes streams. Whether a result
+answers a call is found on the way: ids wait from the call to the end of its step.
+
+Read after: claude_code.py, langchain.py, own.py.     Read next: transcript/__init__.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agentkit.errors import TranscriptError
+from agentkit.messages import Message
+from agentkit.text import one_line
+from agentkit.transcript.blocks import label, texts_of
+from agentkit.transcript.chat import Element, is_chat, read_chat
+from agentkit.transcript.claude_code import ClaudeCode
+from agentkit.transcript.langchain import is_langchain, read_langchain
+from agentkit.transcript.notes import EVERYTHING, Chain, Entry, Notes
+from agentkit.transcript.own import OwnTrace, is_event
+from agentkit.transcript.responses import is_item, read_item
+from agentkit.transcript.source import EXPECTED, Source
+from agentkit.transcript.usage import read_usage
+from agentkit.transcript.walk import STREAMED, Broken, Walker
+
+FIRST_LINE_CHARS = 8_000_000  # a longer one is read a value at a time
+LISTS = (
+    "messages",
+    "input",
+    "contents",
+    "conversation",
+    "conversations",
+    "history",
+    "turns",
+    "items",
+)
+WRAPPERS = ("request", "body", "kwargs", "inputs", "state", "values", "data", "thread", "对话")
+
+
+class Reading:
+    """One pass over a transcript: iterate it once, then look at its notes.
+
+    Args:
+        path: Of the file.
+        side_is_main: See `ClaudeCode`.
+
+    Attributes:
+        notes: Complete when the last entry was read.
+
+    Raises:
+        TranscriptError: At once for what is no text, at the end for what has no message.
+    """
+
+    def __init__(self, path: Path, *, side_is_main: bool = False) -> None:
+        self.notes = Notes()
+        self._source = Source(path)
+        self._claude = ClaudeCode(side_is_main=side_is_main)
+        self._own = OwnTrace()
+        self._pairs = Pairs(self.notes)
+        self._request = 0  # requests in a log: the last one holds the whole conversation
+
+    def __iter__(self) -> Iterator[Entry]:
+        entries = 0
+        try:
+            for entry in self._pairs.paired(merged(self._entries())):
+                entries += 1
+                yield entry
+        finally:
+            self._source.close()
+        if not entries and not self.notes.system and not self.notes.summaries:
+            raise TranscriptError(
+                f"{self._source.name} holds no conversation: {self.notes.found or 'no message'}.",
+                hint=EXPECTED,
+            )
+
+    def _entries(self) -> Iterator[Entry]:
+        """Yield the entries of a file of lines, or of one document."""
+        first, before = "", ""
+        while not first.strip():
+            before += first
+            first = self._source.line(FIRST_LINE_CHARS)
+            if not first:
+                return
+        self._source.at = before.count("\n") + first.count("\n")
+        second = "" if not first.endswith("\n") else self._source.line(FIRST_LINE_CHARS)
+        if self._are_lines(first, second):
+            yield from self._line(first, self._source.at, last=not second)
+            yield from self._lines(second)
+        else:
+            yield from self._document(Walker(self._source, first + second))
+
+    def _are_lines(self, first: str, second: str) -> bool:
+        """Return whether the file has one value a line, judged by its first two lines."""
+        start = first.strip()[:1]
+        if start not in ("{", "["):
+            return True
+        one, two = parsed(first), parsed(second)
+        if isinstance(one, Mapping):
+            return True
+        return isinstance(two, Mapping) and one is None and first.strip() not in ("{", "[")
+
+    def _lines(self, waiting: str) -> Iterator[Entry]:
+        """Yield the entries of all lines; one is read ahead, to know which is the last."""
+        number = self._source.at
+        while waiting:
+            number += 1
+            if len(waiting) >= FIRST_LINE_CHARS and not waiting.endswith("\n"):
+                waiting += self._source.line()
+            following = self._source.line()
+            if waiting.strip():
+                yield from self._line(waiting, number, last=not following)
+            waiting = following
+
+    def _line(self, line: str, number: int, *, last: bool) -> Iterator[Entry]:
+        at = f"line {number}"
+        if "\ufffd" in line:
+            self.notes.fault("unreadable characters", at, "they show as \ufffd")
+        value = parsed(line)
+        if isinstance(value, Mapping):
+            yield from self._element(value, at)
+        elif isinstance(value, list) and value:
+            for position, inner in enumerate(value):
+                yield from self._any(inner, f"message {position}")
+        elif last and not line.endswith("\n") and line.strip()[:1] in ("{", "["):
+            self.notes.fault("half-written line", at, line[:80])
+        else:
+            self.notes.found = self.notes.found or f"line {number} is no JSON object"
+            self.notes.fault("unreadable line", at, line[:80])
+
+    def _document(self, walker: Walker) -> Iterator[Entry]:
+        """Yield the entries of one document, and then of lines that stand behind it."""
+        head: dict[str, Any] = {}
+        position = 0
+        try:
+            for key, value in walker.document():
+                if key in STREAMED or not key:
+                    if isinstance(head.get("input"), str):
+                        yield from self._any(
+                            {"role": "user", "content": head.pop("input")}, "input"
+                        )
+                    yield from self._any(value, f"message {position}")
+                    position += 1
+                else:
+                    head[key] = value
+        except Broken as error:
+            place = f"character {walker.place:,}"
+            self.notes.fault("broken document", place, f"read up to there; {error}"[:100])
+        if head and not position:
+            yield from self._element(head, "line 1")
+        elif head:
+            yield from self._around(head)
+        rest = walker.rest()
+        if rest.strip():
+            yield from self._lines(rest.lstrip())
+
+    def _any(self, value: Any, at: str) -> Iterator[Entry]:
+        if isinstance(value, Mapping):
+            yield from self._element(value, at)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from self._any(inner, at)
+        elif isinstance(value, str) and value.strip() and self.notes.votes:
+            yield from read_chat({"role": "user", "content": value}, at, self.notes)
+        else:
+            self.notes.fault("unreadable entry", at, one_line(str(value)))
+
+    def _element(self, element: Element, at: str) -> Iterator[Entry]:
+        """Yield the entries of one object, by its shape, and count those that say something."""
+        system = len(self.notes.system)
+        chains = set()
+        for entry in self._shaped(element, at):
+            chains.add(entry.chain)
+            yield entry
+        if _is_request(element):
+            return
+        if len(self.notes.system) > system:
+            chains.add("main")
+        for chain in chains:
+            self.notes.said[chain] += 1
+
+    def _shaped(self, element: Element, at: str) -> Iterator[Entry]:
+        if is_event(element):
+            yield from self._own.read(element, at, self.notes)
+        elif self._claude.is_entry(element):
+            yield from self._claude.read(element, at, self.notes)
+        elif is_item(element):
+            yield from read_item(element, at, self.notes)
+        elif is_langchain(element):
+            yield from read_langchain(element, at, self.notes)
+        elif _is_request(element):
+            yield from self._whole(element, at)
+        elif is_chat(element):
+            yield from read_chat(element, at, self.notes)
+        else:
+            kind = element.get("type") or element.get("event") or element.get("kind")
+            keys = ", ".join(list(map(str, element))[:6])
+            self.notes.found = self.notes.found or f"{at} is an object with the keys {keys}"
+            self.notes.skip(str(kind) if kind else f"object with the keys {keys}")
+
+    def _whole(self, element: Element, at: str) -> Iterator[Entry]:
+        """Yield the entries of a request, a response, or both; a later request replaces it."""
+        key = next((key for key in LISTS if isinstance(element.get(key), list | str)), None)
+        if key is not None:
+            self._request += 1
+            starts = self._request > 1
+            if starts:
+                self.notes.skipped.pop(EARLIER, None)
+                self.notes.skip(EARLIER, self._request - 1)
+            values = element[key] if isinstance(element[key], list) else [element[key]]
+            self.notes.votes.update({"OpenAI responses"} if key == "input" else ())
+            for position, value in enumerate(values):
+                inner = f"message {position}" if at == "line 1" else f"{at}, message {position}"
+                value = {"role": "user", "content": value} if isinstance(value, str) else value
+                for entry in self._any(value, inner):
+                    yield replace(
+                        entry, starts_window=starts, rewinds_to=EVERYTHING if starts else ""
+                    )
+                    starts = False
+        yield from self._around(element)
+
+    def _around(self, element: Element) -> Iterator[Entry]:
+        """Read what stands beside the messages, and the answer where the file holds it."""
+        notes = self.notes
+        notes.model = str(element.get("model") or notes.model)
+        for key in ("system", "instructions", "system_prompt", "systemPrompt"):
+            if element.get(key):
+                notes.add_system(texts_of(element[key], key, notes))
+                notes.votes.update({"Anthropic messages"} if key == "system" else ())
+                notes.votes.update({"OpenAI responses"} if key == "instructions" else ())
+        notes.add_tools(element.get("tools"))
+        for key in WRAPPERS:
+            inner = element.get(key)
+            if isinstance(inner, Mapping) and _is_request(inner):
+                yield from self._whole(inner, key)
+            elif isinstance(inner, list) and inner and key != "data":
+                yield from self._any(inner, key)
+        usage = read_usage(element.get("usage"), "usage", notes)
+        answers = _answers(element)
+        for at, answer in answers:
+            for entry in self._any(answer, at):
+                yield replace(entry, usage=usage or entry.usage)
+                usage = None
+        if usage is not None:
+            notes.usage = usage
+
+
+EARLIER = "earlier request of the log"
+
+
+def _is_request(element: Element) -> bool:
+    """Return whether an object holds a conversation, or what a model answered."""
+    if any(isinstance(element.get(key), list) for key in (*LISTS, "output", "choices")):
+        return True
+    if isinstance(element.get("input"), str) and "model" in element:
+        return True
+    return any(
+        isinstance(element.get(key), Mapping) and _is_request(element[key])
+        for key in (*WRAPPERS, "response")
+    )
+
+
+def _answers(element: Element) -> list[tuple[str, Any]]:
+    """Return the messages of a response, with their places."""
+    found: list[tuple[str, Any]] = []
+    output, choices, response = (element.get(k) for k in ("output", "choices", "response"))
+    if isinstance(output, list):
+        found += [(f"output {i}", item) for i, item in enumerate(output)]
+    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+        message = choices[0].get("message")
+        found += [("choice 0", message)] if isinstance(message, Mapping) else []
+    if isinstance(response, Mapping):
+        found.append(("response", response))
+    return found
+
+
+def parsed(text: str) -> Any:
+    """Return the value of a line of JSON, or None for anything else."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def merged(entries: Iterator[Entry]) -> Iterator[Entry]:
+    """Yield the entries with the parts of one answer put together, each chain by itself."""
+    waiting: dict[str, Entry] = {}
+    for entry in entries:
+        before = waiting.pop(entry.chain, None)
+        if before is not None:
+            if entry.group and entry.group == before.group and entry.message.role == "assistant":
+                waiting[entry.chain] = _together(before, entry)
+                continue
+            yield before
+        if entry.group and entry.message.role == "assistant":
+            waiting[entry.chain] = entry
+        else:
+            yield entry
+    yield from waiting.values()
+
+
+def _together(first: Entry, second: Entry) -> Entry:
+    texts = [text for text in (first.message.text, second.message.text) if text]
+    calls = (*first.message.tool_calls, *second.message.tool_calls)
+    return replace(
+        first,
+        message=Message("assistant", "\n".join(texts), calls),
+        usage=second.usage or first.usage,
+        model=first.model or second.model,
+        images=first.images + second.images,
+    )
+
+
+class Pairs:
+    """Finds which result answers which call, and notes those that find no partner.
+
+    Args:
+        notes: Get the faults.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._waiting: dict[tuple[Chain, str], tuple[str, str]] = {}  # chain, id: label, place
+        self._late: dict[tuple[Chain, str], tuple[str, str]] = {}  # a message came in between
+        self._done: dict[tuple[Chain, str], str] = {}  # answered in this step
+
+    def paired(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """Yield the entries, results with the name of their call or as orphans."""
+        for entry in entries:
+            message = entry.message
+            if message.role == "tool":
+                yield self._result(entry)
+                continue
+            self._close(entry.chain)
+            for call in message.tool_calls:
+                self._waiting[entry.chain, call.id] = (label(call), entry.at)
+                if call.unread is not None:
+                    said = f"{call.id}: {call.name} {call.unread}"
+                    self._notes.fault("arguments are no JSON", entry.at, said)
+            if not message.text and not message.tool_calls:
+                self._notes.fault("empty message", entry.at, message.role)
+            yield entry
+        for (_, call_id), (name, at) in (*self._late.items(), *self._waiting.items()):
+            self._notes.fault("call without a result", at, f"{call_id}: {name}")
+
+    def _close(self, chain: str) -> None:
+        """End a step: what was not answered in it is late from now on."""
+        for key in [key for key in self._waiting if key[0] == chain]:
+            self._late[key] = self._waiting.pop(key)
+        for key in [key for key in self._done if key[0] == chain]:
+            del self._done[key]
+
+    def _result(self, entry: Entry) -> Entry:
+        key = (entry.chain, entry.message.call_id or "")
+        if not key[1]:  # it does not say which; the first call that waits takes it
+            key = next((k for k in self._waiting if k[0] == entry.chain), key)
+            entry = replace(entry, message=replace(entry.message, call_id=key[1]))
+        if key in self._waiting:
+            name, _ = self._waiting.pop(key)
+            self._done[key] = name
+            return replace(entry, name=name)
+        if key in self._late:
+            name, _ = self._late.pop(key)
+            self._notes.fault("late result", entry.at, f"{key[1]}: {name}")
+            return replace(entry, name=name, orphan=True)
+        if key in self._done:
+            self._notes.fault("second result", entry.at, f"{key[1]}: {self._done[key]}")
+            return replace(entry, name=self._done[key], orphan=True)
+        self._notes.fault("result without a call", entry.at, key[1] or "no id")
+        return replace(entry, name=key[1] or "no call", orphan=True)
