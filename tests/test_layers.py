@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = """
 errors
 text clock checkout
-messages vocabulary
+messages vocabulary shrink
 wire trace tokens value
 window tools summary
 context guard snapshot transcript
