@@ -28,6 +28,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
     "die_writing": (NOTHING, WRITES),
     "die_writing_again": (NOTHING, {**WRITES, "idempotentHint": True}),
     "never": (NOTHING, READS),
+    "never_writing": (NOTHING, WRITES),
     "huge": (NOTHING, READS),
     "half_emoji": (NOTHING, READS),
     "pictures": (NOTHING, READS),
@@ -139,7 +140,7 @@ def called(
     if name.startswith("die"):
         print("about to die 要死了", file=sys.stderr, flush=True)
         os._exit(7)
-    if name == "never" or "silent_tools" in options.faults:
+    if name.startswith("never") or "silent_tools" in options.faults:
         return None
     if name == "refuses":
         send({"id": message["id"], "error": {"code": -32000, "message": "not today 今天不行"}})
