@@ -79,7 +79,7 @@ async def _in_a_task(doing: Awaitable[Any], what: str, *, limit_s: float = LIMIT
     return await within(limit_s, asyncio.create_task(cell()), what)
 
 
-async def say(host: Any, name: str, **arguments: Any) -> ToolResult:
+async def say_to(host: Any, name: str, **arguments: Any) -> ToolResult:
     """Call one tool, in a task of its own."""
     limit_s = PATIENCE_S if name == "small.never" else LIMIT_S
     call = ToolCall("c1", name, arguments)
@@ -92,7 +92,7 @@ async def _refusal(
 ) -> str:
     """Return what an error of this kind says; a result that is an error counts too."""
     try:
-        result = await say(host, name, **arguments)
+        result = await say_to(host, name, **arguments)
     except kind as error:
         return str(error)
     except (CheckFailed, NotImplementedError):
@@ -122,7 +122,7 @@ async def the_schema_comes_along(make: MakeHost) -> None:
 async def a_call_comes_back(make: MakeHost) -> None:
     """A call is answered with its own id, and 你好 survives the way."""
     async with opened(make) as host:
-        result = await say(host, "small.repeat", text="你好 ", times=2)
+        result = await say_to(host, "small.repeat", text="你好 ", times=2)
     expect_equal(result.text, "你好 你好 ", "the text of small.repeat")
     expect_equal(result.call_id, "c1", "the id of the call that is answered")
 
@@ -131,7 +131,7 @@ async def any_cell_may_close_it(make: MakeHost) -> None:
     """Opened by one task, used by a second, closed by a third: no error."""
     host = make({"mcpServers": {"small": small_server()}}, timeout_s=LIMIT_S)
     await _in_a_task(host.open(), "open()")
-    await say(host, "small.pid")
+    await say_to(host, "small.pid")
     try:
         await _in_a_task(host.close(), "close()")
     except (RuntimeError, BaseExceptionGroup) as error:
@@ -146,7 +146,7 @@ async def closing_leaves_no_process(make: MakeHost) -> None:
     import psutil  # type: ignore[import-untyped]  # comes with Jupyter's kernel
 
     async with opened(make) as host:
-        process = psutil.Process(int((await say(host, "small.pid")).text))
+        process = psutil.Process(int((await say_to(host, "small.pid")).text))
     try:
         process.wait(0)
     except psutil.TimeoutExpired:
@@ -164,7 +164,7 @@ async def a_wrong_argument_is_not_sent(make: MakeHost) -> None:
             ArgumentError, host, "small.repeat", "a wrong argument", text="hi", times="often"
         )
         expect("times" in text, f"the error does not name the argument `times`: {text!r}.")
-        came = (await say(host, "small.calls")).text
+        came = (await say_to(host, "small.calls")).text
     expect_equal(came, "0", "calls that reached the server", hint="Check before you send.")
 
 
@@ -211,7 +211,7 @@ async def a_dead_server_is_started_again(make: MakeHost) -> None:
     async with opened(make) as host:
         await _refusal(ServerGoneError, host, "small.die_writing", "a call whose server died")
         try:
-            result = await say(host, "small.repeat", text="back", times=1)
+            result = await say_to(host, "small.repeat", text="back", times=1)
         except AgentkitError as error:
             raise CheckFailed(f"the call after that failed: {error.what}", hint="") from error
     expect_equal(result.text, "back", "the text of small.repeat")
@@ -237,7 +237,7 @@ async def times_sent(make: MakeHost) -> list[int]:
 async def a_server_that_prints_is_understood(make: MakeHost) -> None:
     """A line that is no message, among the messages, costs nothing."""
     async with opened(make, small=small_server("--prints")) as host:
-        result = await say(host, "small.repeat", text="hi", times=1)
+        result = await say_to(host, "small.repeat", text="hi", times=1)
     expect_equal(result.text, "hi", "the text of small.repeat")
 
 
@@ -246,8 +246,8 @@ async def several_servers_stay_apart(make: MakeHost) -> None:
     async with opened(make, left=small_server(), right=small_server()) as host:
         names = {tool.name for tool in host.tools()}
         expect({"left.pid", "right.pid"} <= names, f"not both are listed: {sorted(names)}.")
-        await say(host, "left.repeat", text="x", times=1)
-        came = [(await say(host, f"{name}.calls")).text for name in ("left", "right")]
+        await say_to(host, "left.repeat", text="x", times=1)
+        came = [(await say_to(host, f"{name}.calls")).text for name in ("left", "right")]
     expect_equal(came, ["1", "0"], "calls that reached left and right")
 
 
@@ -255,7 +255,7 @@ async def one_death_is_not_all(make: MakeHost) -> None:
     """When one of two servers dies, the other still answers."""
     async with opened(make, left=small_server(), right=small_server()) as host:
         await _refusal(ServerGoneError, host, "left.die_writing", "a call whose server died")
-        result = await say(host, "right.repeat", text="here", times=1)
+        result = await say_to(host, "right.repeat", text="here", times=1)
     expect_equal(result.text, "here", "the text of right.repeat")
 
 

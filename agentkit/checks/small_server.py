@@ -1,6 +1,6 @@
 """An MCP server of the standard library alone, small enough to read, that misbehaves on request.
 
-    one line of JSON in  ──answer()──▶  one line of JSON out
+    one line of JSON in  ──answer_message()──▶  one line of JSON out
 
 It starts in a tenth of the time that a server with the SDK needs, and speaks both
 generations of the protocol: the older one begins with `initialize`; since 2026-07-28
@@ -44,7 +44,7 @@ TOOLS = {
 }
 
 
-def answer(message: dict[str, Any], calls: list[str]) -> dict[str, Any] | None:
+def answer_message(message: dict[str, Any], calls: list[str]) -> dict[str, Any] | None:
     """Return the answer to one message; None where there is none.
 
     Args:
@@ -115,7 +115,7 @@ def main() -> None:
         if options.log and message.get("method") == "tools/call":
             with options.log.open("a", encoding="utf-8") as log:
                 log.write(message["params"]["name"] + "\n")
-        said = answer(message, calls)
+        said = answer_message(message, calls)
         if said is not None:
             sys.stdout.write(json.dumps(said, ensure_ascii=False) + "\n")
             sys.stdout.flush()
