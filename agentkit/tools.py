@@ -59,7 +59,8 @@ class ToolSpec:
     @property
     def required(self) -> tuple[str, ...]:
         """The names of the arguments that must be there."""
-        return tuple(self.schema.get("required", ()))
+        found = self.schema.get("required", ())
+        return tuple(found) if isinstance(found, list | tuple) else ()
 
     @property
     def properties(self) -> Mapping[str, Any]:
@@ -103,12 +104,7 @@ def check_call(call: ToolCall, tool: ToolSpec) -> None:
             f"The arguments of {tool.name} are not a JSON object.",
             hint=f"Send {expected_form(tool)}.",
         )
-    from jsonschema import Draft202012Validator  # slow to import, and needed only here
-
-    problems = [
-        _problem(error.path, error.validator, error.validator_value, error.message, error.instance)
-        for error in Draft202012Validator(dict(tool.schema)).iter_errors(dict(call.arguments))
-    ]
+    problems = _violations(tool.schema, call.arguments)
     unknown = sorted(set(call.arguments) - set(tool.properties))
     if unknown and tool.properties and tool.schema.get("additionalProperties") is not False:
         problems.append(f"there is no argument {', '.join(map(repr, unknown))}")
@@ -119,6 +115,24 @@ def check_call(call: ToolCall, tool: ToolSpec) -> None:
         )
 
 
+def _violations(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
+    """Return what breaks a schema, in words; nothing when the schema itself is broken.
+
+    A schema comes from a server and may be anything, also endless. The server then
+    judges its arguments itself. An address in a `$ref` is never fetched.
+    """
+    from jsonschema import Draft202012Validator  # slow to import, and needed only here
+    from referencing import Registry
+
+    try:
+        found = list(
+            Draft202012Validator(dict(schema), registry=Registry()).iter_errors(dict(arguments))
+        )
+    except Exception:  # noqa: BLE001 - as many kinds as there are ways to break a schema
+        return []
+    return [_problem(e.path, e.validator, e.validator_value, e.message, e.instance) for e in found]
+
+
 def _problem(path: Any, validator: str, wanted: Any, message: str, got: Any) -> str:
     """Say one schema violation in a few words."""
     where = ".".join(str(step) for step in path) or "arguments"
@@ -127,7 +141,7 @@ def _problem(path: Any, validator: str, wanted: Any, message: str, got: Any) -> 
         case "required" | "additionalProperties":
             return message.replace("u'", "'")[:120]
         case "type":
-            return f"{where} must be {wanted}, not {_json_type(got)}"
+            return f"{where} must be {_kinds(wanted)}, not {_json_type(got)}"
         case "maxLength":
             return f"{where} has {size}; at most {wanted} are allowed"
         case "minLength":
@@ -135,11 +149,23 @@ def _problem(path: Any, validator: str, wanted: Any, message: str, got: Any) -> 
         case "enum":
             return f"{where} must be one of {json.dumps(wanted, ensure_ascii=False)[:120]}"
         case "anyOf" | "oneOf":
-            kinds = [str(option.get("type", "?")) for option in wanted]
-            return f"{where} must be {' or '.join(kinds)}, not {_json_type(got)}"
+            return f"{where} must be {_choices(wanted, ' or ')}, not {_json_type(got)}"
         case "maximum" | "minimum" | "exclusiveMaximum" | "exclusiveMinimum":
             return f"{where} is {got}; the {validator} is {wanted}"
     return f"{where}: {message[:120]}"
+
+
+def _kinds(kinds: Any, between: str = " or ") -> str:
+    """Return a schema's "type", which is a name or a list of names."""
+    return between.join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
+
+
+def _choices(options: Any, between: str) -> str:
+    """Return the types of the options of an "anyOf"."""
+    return between.join(
+        _kinds(option.get("type", "any"), between) if isinstance(option, Mapping) else "any"
+        for option in options
+    )
 
 
 def _json_type(value: Any) -> str:
@@ -160,14 +186,18 @@ def expected_form(tool: ToolSpec) -> str:
     return "{" + ", ".join(parts) + "}"
 
 
-def _form(schema: Mapping[str, Any]) -> str:
+def _form(schema: Any) -> str:
     """Return how one argument looks: its choices, an example, or its type."""
-    if "enum" in schema:
+    if not isinstance(schema, Mapping):  # true and false are schemas too
+        return "any"
+    if isinstance(schema.get("enum"), list):
         return " | ".join(json.dumps(choice, ensure_ascii=False) for choice in schema["enum"][:6])
-    if schema.get("examples"):
+    if schema.get("examples") and isinstance(schema["examples"], list):
         return json.dumps(schema["examples"][0], ensure_ascii=False)
-    kinds = [str(o.get("type", "any")) for o in schema.get("anyOf", ()) if o.get("type") != "null"]
-    return " | ".join(kinds) or str(schema.get("type", "any"))
+    if "type" in schema:
+        return _kinds(schema["type"], " | ")
+    options = schema.get("anyOf", schema.get("oneOf"))
+    return _choices(options, " | ") if isinstance(options, list) else "any"
 
 
 async def ask_consent(call: ToolCall, tool: ToolSpec, consent: Consent | None) -> None:
