@@ -79,7 +79,7 @@ class McpHost:
         self._on_event = on_event
         self._strict = strict
         self._wires: list[Wire] = []
-        self._logs = Path(tempfile.gettempdir()) / f"agentkit-{uuid.uuid4().hex}"
+        self._logs = Path(tempfile.gettempdir()) / f"agentkit-host-{uuid.uuid4().hex}"
         weakref.finalize(self, shutil.rmtree, self._logs, ignore_errors=True)
         self._ticker: asyncio.Task[None] | None = None
         self._links = {
