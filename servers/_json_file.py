@@ -13,7 +13,7 @@ there are at most these, and a person may look at all of them:
     notes.json.damaged-…   a file that could not be read, kept as it was found; the ending
                            is made from its content, so no two overwrite each other
 
-Read after: _valid_json.py.     Read next: _note_store.py.
+Read after: _disk.py, _valid_json.py.     Read next: _note_store.py.
 Built in:   notebooks/04_a_note_server.ipynb
 """
 
@@ -24,15 +24,13 @@ import contextlib
 import errno
 import hashlib
 import json
-import os
-import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 from filelock import FileLock, Timeout
 
+from servers._disk import put
 from servers._valid_json import valid_json
 
 Document = dict[str, Any]
@@ -40,7 +38,6 @@ Document = dict[str, Any]
 LOCK_TIMEOUT_S = 8.0  # below the 10 s after which a host gives up on a call
 LOCK_POLL_S = 0.01  # a write holds the lock for a few milliseconds
 MAX_FILE_BYTES = 64 * 2**20  # one JSON file is read whole; beyond this it is the wrong store
-WINDOWS_REPLACE_TRIES = 50  # of 20 ms: Windows cannot replace what a virus scanner reads
 
 
 class StoreError(Exception):
@@ -161,21 +158,14 @@ class JsonFile:
 
     def _put_right(self, data: bytes, why: str) -> NoReturn:
         """Keep a damaged file beside, put the last good copy in its place, and say so."""
-        kept = self._keep(data)
-        try:
-            good = self._parse(self._beside("bak").read_bytes())
-            instead = "the last good copy is in its place"
-        except FileNotFoundError:
-            good, instead = (
-                self._empty(),
-                "there was no good copy, so an empty file is in its place",
-            )
-        except ValueError:
-            self._keep(self._beside("bak").read_bytes())
-            good, instead = (
-                self._empty(),
-                "its copy was damaged too, so an empty file is in its place",
-            )
+        kept, copy = self._keep(data), self._beside("bak")
+        good, instead = self._empty(), "there was no good copy, so an empty file is in its place"
+        if copy.exists():
+            try:
+                good, instead = self._parse(copy.read_bytes()), "the last good copy is in its place"
+            except ValueError:
+                self._keep(copy.read_bytes())
+                instead = "its copy was damaged too, so an empty file is in its place"
         self._save(good)
         raise StoreError(
             f"{self.path.name} was damaged: {why}. It is kept as {kept.name}, and {instead}. "
@@ -203,7 +193,7 @@ class JsonFile:
     def _keep(self, data: bytes) -> Path:
         """Write `data` beside the file under a name made from its content."""
         kept = self._beside(f"damaged-{hashlib.sha256(data).hexdigest()[:12]}")
-        _replace(_temporary(kept, data, mode_of=self.path), kept)
+        put(data, [kept], mode_of=self.path)
         return kept
 
     def _save(self, document: Document) -> None:
@@ -222,10 +212,7 @@ class JsonFile:
         # The copy goes first, so that it never lacks what the file had when it was damaged;
         # but without a file it goes last, since a copy alone would look like a lost file.
         targets = (copy, self.path) if self.path.exists() else (self.path, copy)
-        temporaries = [_temporary(target, data, mode_of=self.path) for target in targets]
-        for temporary, target in zip(temporaries, targets, strict=True):
-            _replace(temporary, target)
-        _sync_folder(self.path.parent)
+        put(data, targets, mode_of=self.path)
 
     def _beside(self, ending: str) -> Path:
         return self.path.with_name(f"{self.path.name}.{ending}")
@@ -238,50 +225,6 @@ def _to_bytes(document: Document) -> bytes:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _temporary(target: Path, data: bytes, *, mode_of: Path) -> Path:
-    """Write `data` in full to a new file beside `target`, and to the disk."""
-    temporary = target.with_name(f"{target.name}.tmp")
-    temporary.unlink(missing_ok=True)
-    try:
-        descriptor = os.open(temporary, _NEW_FILE, 0o600)  # notes are private
-        with open(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if mode_of.exists():
-            shutil.copymode(mode_of, temporary)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-    return temporary
-
-
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-
-
-def _replace(temporary: Path, target: Path) -> None:
-    """Rename in one step; on Windows wait a moment for programs that look at the target."""
-    for _ in range(WINDOWS_REPLACE_TRIES if os.name == "nt" else 0):
-        try:
-            os.replace(temporary, target)
-            return
-        except PermissionError:
-            time.sleep(0.02)
-    os.replace(temporary, target)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut, where the system can."""
-    if os.name == "nt":
-        return
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from servers._json_file import Document, JsonFile, _replace, _temporary, _to_bytes
+from servers._disk import put
+from servers._json_file import Document, JsonFile, _to_bytes
 
 
 class WithoutCopy(JsonFile):
     def _save(self, document: Document) -> None:
-        _replace(_temporary(self.path, _to_bytes(document), mode_of=self.path), self.path)
+        put(_to_bytes(document), [self.path], mode_of=self.path)

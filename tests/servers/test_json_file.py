@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ from servers._json_file import JsonFile, StoreError
 from servers._note_store import NoteStore
 from tests.broken.notes_over_damage import OverDamage
 from tests.broken.notes_without_copy import WithoutCopy
+from tests.broken.notes_without_lock import WithoutLock
 
 NOTE = {"id": "n0001", "title": "t", "text": "x", "created": "2026", "updated": "2026"}
 DAMAGED: dict[str, tuple[bytes, str]] = {
@@ -241,6 +243,31 @@ def test_a_file_never_grows_beyond_what_can_be_read(
     with pytest.raises(StoreError, match="nothing was saved"):
         store.write("two", "2" * 1000)
     assert titles(store) == ["one"]
+
+
+def a_write_within_a_write_is_not_undone(file: Path, kind: type[JsonFile]) -> None:
+    """Between loading and saving nobody else saves; or else their note is gone."""
+    first, second = (
+        kind(file, empty=lambda: {"notes": []}, check=_note_store.check_shape, lock_timeout_s=0.05)
+        for _ in range(2)
+    )
+    acknowledged = []
+    with first.change() as document:
+        document["notes"].append(NOTE)
+        with contextlib.suppress(StoreError), second.change() as other:
+            other["notes"].append(NOTE | {"id": "n0002"})
+            acknowledged.append("n0002")
+
+    assert [note["id"] for note in first.read()["notes"]] == ["n0001", *acknowledged]
+
+
+def test_a_write_within_a_write_is_not_undone(notes_file: Path) -> None:
+    a_write_within_a_write_is_not_undone(notes_file, JsonFile)
+
+
+def test_a_file_without_a_lock_is_caught(notes_file: Path) -> None:
+    with pytest.raises(AssertionError):
+        a_write_within_a_write_is_not_undone(notes_file, WithoutLock)
 
 
 @pytest.mark.parametrize("call", [NoteStore.notes, lambda store: store.write("one", "1")])
