@@ -1,6 +1,6 @@
 """The command line: reads the arguments and hands over to one function a command.
 
-    agentkit lab | reset | demo | chat | doctor | test
+    agentkit lab | reset | demo | chat | window | doctor | test
 
 Nothing but the standard library is imported before a command is chosen, so that
 `python -m agentkit` can read its arguments before anything is installed.
@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_lab(commands)
     _add_reset(commands)
     _add_conversations(commands)
+    _add_window(commands)
     doctor = commands.add_parser("doctor", help="check this machine; say what to do")
     doctor.add_argument("--json", action="store_true", help="for programs")
     test = commands.add_parser("test", help="lint, types, tests and notebooks, in one go")
@@ -112,6 +113,15 @@ def _add_conversations(commands: argparse._SubParsersAction[argparse.ArgumentPar
         command.add_argument("--model", help="PROVIDER:NAME, instead of the offline reader")
 
 
+def _add_window(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    window = commands.add_parser("window", help="what fills the window of a transcript")
+    window.add_argument("file", type=Path, metavar="FILE", help="of any agent; see the README")
+    window.add_argument("--json", action="store_true", help="for programs")
+    window.add_argument("--html", type=Path, metavar="OUT", help="write one page as well")
+    window.add_argument("--model", help="count and judge for another model")
+    window.add_argument("--budget", type=int, metavar="N", help="judge for a window of N tokens")
+
+
 def _lab(options: argparse.Namespace) -> int:
     from agentkit.lab import open_lab
 
@@ -143,6 +153,18 @@ def _chat(options: argparse.Namespace) -> int:
     return run_chat(notes_file=options.notes_file, model=options.model)
 
 
+def _window(options: argparse.Namespace) -> int:
+    from agentkit.report.command import run_window
+
+    return run_window(
+        options.file,
+        as_json_=options.json,
+        html=options.html,
+        model=options.model,
+        budget=options.budget,
+    )
+
+
 def _doctor(options: argparse.Namespace) -> int:
     from agentkit.doctor import run_doctor
 
@@ -160,6 +182,7 @@ COMMANDS = {
     "reset": _reset,
     "demo": _demo,
     "chat": _chat,
+    "window": _window,
     "doctor": _doctor,
     "test": _test,
 }

@@ -47,7 +47,7 @@ def clean_text(text: str, *, max_chars: int = MAX_TEXT_CHARS) -> str:
     is cut, and the cut says how much is missing.
     """
     try:
-        text.encode()
+        text.isascii() or text.encode()  # the first is known without a look at the text
     except UnicodeEncodeError:  # UTF-16 joins the halves that belong together, and only those
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     text = text.replace("\x00", "\ufffd")
@@ -69,6 +69,8 @@ def clean_json(value: Any) -> Any:
 
 def fold(text: str) -> str:
     """Return the text with one form a character: half width, no case."""
+    if text.isascii():
+        return text.lower()
     return unicodedata.normalize("NFKC", text).casefold()
 
 
@@ -94,8 +96,8 @@ def one_line(text: str, *, max_chars: int = 60) -> str:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return an English word without its ending: "reports", "reporting" → "report"."""
-    return str(_stemmer().stemWord(word))
+    """Return an English word without its ending: "reports", "report's" → "report"."""
+    return str(_stemmer().stemWord(word.split("'")[0].split("’")[0]))
 
 
 @lru_cache(maxsize=1)
@@ -118,12 +120,12 @@ def terms(text: str, *, unigrams: bool = False) -> list[str]:
     """
     found: list[str] = []
     for piece in _PIECE.findall(fold(text)):
-        if HAN.match(piece):
+        if not piece.isascii() and HAN.match(piece):
             found.extend(_pairs(piece))
             if unigrams and len(piece) > 1:
                 found.extend(character for character in piece if character not in STOP_HAN)
         elif piece not in STOP_WORDS:
-            found.append(stem(piece.split("'")[0].split("’")[0]))
+            found.append(stem(piece))
     return found
 
 

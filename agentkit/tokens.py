@@ -119,7 +119,7 @@ class Counter:
         found = self._known.get(text)
         if found is not None:
             return found
-        tokens = self._scaled(self._vocabulary.count(clean_text(text, max_chars=len(text))), text)
+        tokens = self.once(text)
         if self._known_chars > CACHE_CHARS:
             self._known.clear()
             self._known_chars = 0
@@ -128,6 +128,10 @@ class Counter:
         return tokens
 
     count = __call__
+
+    def once(self, text: str) -> int:
+        """Return the same, and remember nothing: for text that streams by, in any thread."""
+        return self._scaled(self._vocabulary.count(clean_text(text, max_chars=len(text))), text)
 
     def message(self, message: Message) -> int:
         """Return the tokens of a message, its role and its tool calls included."""
@@ -148,7 +152,7 @@ class Counter:
 
     def _scaled(self, tokens: int, text: str) -> int:
         english, chinese = self._factors
-        if self.exact or english == chinese:
+        if self.exact or english == chinese or text.isascii():
             return math.ceil(tokens * english)
         han = min(tokens, round(len(HAN.findall(text)) * TOKENS_PER_HAN))
         return math.ceil((tokens - han) * english + han * chinese)

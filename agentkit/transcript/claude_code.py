@@ -21,6 +21,7 @@ from agentkit.transcript.notes import Chain, Entry, Notes
 
 SPOKEN = ("user", "assistant")
 COMPRESSED = "compact_boundary"
+SYNTHETIC = "<synthetic>"  # the program's own words in the place of an answer
 
 
 class ClaudeCode:
@@ -75,7 +76,10 @@ class ClaudeCode:
         for entry in found:
             if chain == "main":
                 starts, back = self._place(element, entry)
-                entry = replace(entry, starts_window=starts, rewinds_to=back)
+                if starts or back:
+                    entry = replace(entry, starts_window=starts, rewinds_to=back)
+            if entry.model == SYNTHETIC:
+                entry = replace(entry, model="", usage=None)
             if entry.usage is not None and not self._bills(bill):
                 entry = replace(entry, usage=None)
             yield entry

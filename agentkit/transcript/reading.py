@@ -174,36 +174,46 @@ class Reading:
 
     def _element(self, element: Element, at: str) -> Iterator[Entry]:
         """Yield the entries of one object, by its shape, and count those that say something."""
+        if self._is_whole(element):
+            yield from self._whole(element, at)
+            return
         system = len(self.notes.system)
-        chains = set()
-        for entry in self._shaped(element, at):
+        chains: set[Chain] = set()
+        for entry in self._message(element, at):
             chains.add(entry.chain)
             yield entry
-        if _is_request(element):
-            return
         if len(self.notes.system) > system:
             chains.add("main")
         for chain in chains:
             self.notes.said[chain] += 1
 
-    def _shaped(self, element: Element, at: str) -> Iterator[Entry]:
+    def _is_whole(self, element: Element) -> bool:
+        """Return whether an object holds a conversation, and is no entry of one."""
+        return (
+            not self._claude.is_entry(element)
+            and not is_event(element)
+            and not is_item(element)
+            and not is_langchain(element)
+            and _is_request(element)
+        )
+
+    def _message(self, element: Element, at: str) -> Iterator[Entry]:
+        """Return the entries of one message, by its shape."""
+        if self._claude.is_entry(element):
+            return self._claude.read(element, at, self.notes)
         if is_event(element):
-            yield from self._own.read(element, at, self.notes)
-        elif self._claude.is_entry(element):
-            yield from self._claude.read(element, at, self.notes)
-        elif is_item(element):
-            yield from read_item(element, at, self.notes)
-        elif is_langchain(element):
-            yield from read_langchain(element, at, self.notes)
-        elif _is_request(element):
-            yield from self._whole(element, at)
-        elif is_chat(element):
-            yield from read_chat(element, at, self.notes)
-        else:
-            kind = element.get("type") or element.get("event") or element.get("kind")
-            keys = ", ".join(list(map(str, element))[:6])
-            self.notes.found = self.notes.found or f"{at} is an object with the keys {keys}"
-            self.notes.skip(str(kind) if kind else f"object with the keys {keys}")
+            return self._own.read(element, at, self.notes)
+        if is_item(element):
+            return read_item(element, at, self.notes)
+        if is_langchain(element):
+            return read_langchain(element, at, self.notes)
+        if is_chat(element):
+            return read_chat(element, at, self.notes)
+        kind = element.get("type") or element.get("event") or element.get("kind")
+        keys = ", ".join(list(map(str, element))[:6])
+        self.notes.found = self.notes.found or f"{at} is an object with the keys {keys}"
+        self.notes.skip(str(kind) if kind else f"object with the keys {keys}")
+        return iter(())
 
     def _whole(self, element: Element, at: str) -> Iterator[Entry]:
         """Yield the entries of a request, a response, or both; a later request replaces it."""
@@ -365,7 +375,9 @@ class Pairs:
         if key in self._waiting:
             name, _ = self._waiting.pop(key)
             self._done[key] = name
-            return replace(entry, name=name)
+            if entry.starts_window or entry.rewinds_to:
+                return replace(entry, name=name)
+            return Entry(entry.message, entry.at, name, chain=entry.chain, images=entry.images)
         if key in self._late:
             name, _ = self._late.pop(key)
             self._notes.fault("late result", entry.at, f"{key[1]}: {name}")

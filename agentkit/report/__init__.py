@@ -1,0 +1,12 @@
+"""What fills the window of any transcript: `agentkit window FILE`.
+
+    FILE ──▶ rows ──▶ WindowReport ──▶ the terminal · JSON · one page of HTML
+
+Read after: transcript/__init__.py, monitor.py.     Read next: report/rows.py.
+"""
+
+from __future__ import annotations
+
+from agentkit.report.build import WindowReport, window_report
+
+__all__ = ["WindowReport", "window_report"]

@@ -1,0 +1,583 @@
+"""What fills the window of a transcript, what it costs, and what would leave a smaller one.
+
+    path ──collect()──▶ rows ──build()──▶ WindowReport ──▶ text, JSON, one page of HTML
+
+Every figure is a share of the same *usable* window that `Monitor` and `pack` use. What
+a provider reports stands beside what we count, and the difference has a name: the part
+of the request (system prompt, tools) that the file does not hold.
+
+Read after: report/rows.py, flags.py, window.py.     Read next: report/text.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import groupby
+from pathlib import Path
+
+from agentkit.errors import BudgetError, UnknownModelError
+from agentkit.flags import PAGE, Part, flags_of
+from agentkit.messages import ToolResult
+from agentkit.monitor import advise
+from agentkit.report.prices import PriceList
+from agentkit.report.rows import Bill, Collected, Row, Said, collect
+from agentkit.slim import slim
+from agentkit.snapshot import Advice, Flag
+from agentkit.text import one_line
+from agentkit.tokens import Counter, context_window
+from agentkit.transcript.notes import Fault
+from agentkit.value import LASTING, load_rules, named_pieces, worth
+from agentkit.window import Count, Packed, Section, pack
+
+ASSUMED_WINDOW = 128_000  # where neither the file nor the person says: the commonest today
+MOST_RESERVE, RESERVE_SHARE = 1_024, 8  # as a session keeps them for an answer
+BASE_MODEL = "gpt-4o"  # counts where nobody says which model
+LOOK_BYTES = 262_144  # of each end of a file, for the name of a model
+READ_AGAIN_BYTES = 20_000_000  # a larger file is not read twice to count for another model
+SAMPLES = ("one report", "下周要完成结项报告", "def monthly_report(user_id):")
+SLIM_TO = 1_000  # tokens: what a result slimmed to its two ends takes
+BIGGEST = 8
+MOST_LASTING = 40
+SMALLER = ((1, 2, "half of it"), (1, 4, "a quarter of it"))
+_MODEL = re.compile(rb'"model(?:_name)?"\s*:\s*"([^"\\]{1,100})"')
+PARTS = ("system", "tools", "pinned", "summary", "user", "assistant", "tool calls", "tool results")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A section of the window: its tokens, and its share of what is inside."""
+
+    name: str
+    tokens: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contributor:
+    """One message that takes much.
+
+    Attributes:
+        name: E.g. "Read app/report.py".
+        at: Where it stands.
+        part: Its section.
+        tokens: Its size.
+        share: Of what is inside.
+        slimmed: What slimming would leave, for a result that it would shorten.
+        how: By which way.
+    """
+
+    name: str
+    at: str
+    part: str
+    tokens: int
+    share: float
+    slimmed: int | None = None
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a provider reported for the last call, beside our count.
+
+    Attributes:
+        at: Where.
+        input: Tokens that the model read.
+        output: Tokens that it wrote.
+        fresh: Part of `input` that was neither read from the cache nor put there.
+        cache_read: Part that came from the cache.
+        cache_write: Part that was put there.
+        counted: Our count of what the file holds of the same request.
+        not_in_file: `input` less `counted`: system prompt and tools, mostly.
+        cost: In US dollars, or None where no price is known.
+        session_cost: Of all calls, or None.
+        calls: How many calls reported usage.
+        session_input: Of all calls added up: what was paid for, not what is inside.
+        session_output: Of all calls.
+        cached_share: Of all input of all calls.
+    """
+
+    at: str
+    input: int
+    output: int
+    fresh: int
+    cache_read: int
+    cache_write: int
+    counted: int
+    not_in_file: int
+    cost: Decimal | None
+    session_cost: Decimal | None
+    calls: int
+    session_input: int
+    session_output: int
+    cached_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """Something of lasting value, and whether the model still reads it.
+
+    Attributes:
+        kind: "identity", "constraint", "preference" or "decision".
+        text: The sentence.
+        at: Where it was said.
+        round: In which round, 0 for the system prompt.
+        inside: It is in the window now.
+    """
+
+    kind: str
+    text: str
+    at: str
+    round: int
+    inside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """The same conversation, packed into a smaller window.
+
+    Attributes:
+        label: E.g. "a quarter of it".
+        budget: Tokens.
+        tokens: Of what would stay.
+        rounds: Rounds of which something stays, by number.
+        whole: Rounds that stay whole.
+        dropped: Sections that would go, with their tokens, in reading order.
+        lost: Sentences of lasting value that would go.
+        error: Why nothing can be packed, if so.
+    """
+
+    label: str
+    budget: int
+    tokens: int
+    rounds: tuple[int, ...] = ()
+    whole: tuple[int, ...] = ()
+    dropped: tuple[tuple[str, int], ...] = ()
+    lost: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowReport:
+    """All that a person should learn from a transcript. Sizes in tokens.
+
+    Attributes:
+        file: Its name.
+        format: E.g. "Claude Code JSONL".
+        model: Who is asked, as the file or the person says; empty for nobody knows.
+        basis: What the counts rest on.
+        window: Of the model.
+        window_from: Where that number comes from.
+        reserve: Kept for the answer.
+        used: What is inside, as we count.
+        usable: `window` less `reserve`.
+        advice: By the monitor's rule, of the larger of `used` and what was reported.
+        messages: As the file counts them.
+        side_messages: Of sub-agents.
+        side_tokens: Of sub-agents.
+        rounds: In the window.
+        sections: What is inside.
+        biggest: The largest messages.
+        tools: For each tool: name, calls, tokens of its results.
+        flags: What to look at, with a remedy.
+        faults: What is wrong in the file, with its place.
+        fault_counts: Of all kinds, also those that are not named.
+        skipped: What is no message, by name.
+        summaries: Titles that the program keeps.
+        empty_results: Places and names.
+        error_results: How many.
+        images: In the window; not counted.
+        orphan_tokens: Of results without a call; never sent on.
+        compressions: How often the conversation was compressed.
+        earlier: Messages and tokens that are out since.
+        taken_back: Messages and tokens that were replaced by a repeated prompt.
+        reported: Usage of the last call, or None.
+        lasting: What was said of lasting value.
+        what_if: The conversation in smaller windows.
+    """
+
+    file: str
+    format: str
+    model: str
+    basis: str
+    window: int
+    window_from: str
+    reserve: int
+    used: int
+    usable: int
+    advice: Advice
+    messages: int
+    side_messages: int
+    side_tokens: int
+    rounds: int
+    sections: tuple[Line, ...]
+    biggest: tuple[Contributor, ...]
+    tools: tuple[tuple[str, int, int], ...]
+    flags: tuple[Flag, ...]
+    faults: tuple[Fault, ...]
+    fault_counts: dict[str, int]
+    skipped: dict[str, int]
+    summaries: tuple[str, ...]
+    empty_results: tuple[tuple[str, str], ...]
+    error_results: int
+    images: int
+    orphan_tokens: int
+    compressions: int
+    earlier: tuple[int, int]
+    taken_back: tuple[int, int]
+    reported: Reported | None
+    lasting: tuple[Lasting, ...]
+    what_if: tuple[WhatIf, ...]
+
+
+def window_report(
+    path: Path, *, model: str | None = None, budget: int | None = None
+) -> WindowReport:
+    """Return the report on a transcript.
+
+    Args:
+        path: Of a file in any format that `transcript` reads.
+        model: Whose window and tokens count; by default the model that the file names.
+        budget: Tokens of the window, instead of the model's own.
+
+    Raises:
+        TranscriptError: The file holds no conversation that can be read.
+        UnknownModelError: `model` was given and is unknown.
+        BudgetError: `budget` is not above 0.
+    """
+    if budget is not None and budget < 1:
+        raise BudgetError(
+            f"A window of {budget} tokens holds nothing.", hint="Give --budget a number above 0."
+        )
+    if model is not None and budget is None:
+        context_window(model)  # unknown names are refused before a long file is read
+    guess = model or model_in(path)
+    counter = Counter.for_model(guess or BASE_MODEL, unknown_ok=True)
+    found = collect(path, counter)
+    name = model or _last_model(found)
+    if not _counts_alike(counter, name) and path.stat().st_size <= READ_AGAIN_BYTES:
+        counter = Counter.for_model(name or BASE_MODEL, unknown_ok=True)
+        found = collect(path, counter)
+    return _Building(path.name, name, counter, found, budget, given=model is not None).report()
+
+
+def model_in(path: Path) -> str:
+    """Return the model that a file seems to name, by a look at its two ends; "" for none.
+
+    Only a guess, so that counting can begin before the whole file is read.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(LOOK_BYTES)
+            file.seek(max(path.stat().st_size - LOOK_BYTES, 0))
+            ends = (file.read(LOOK_BYTES), head)
+    except OSError:
+        return ""  # the reading says what is wrong with it
+    for end in ends:
+        names = [match.group(1).decode("utf-8", "replace") for match in _MODEL.finditer(end)]
+        named = [name for name in names if not name.startswith("<")]
+        if named:
+            return named[-1]
+    return ""
+
+
+def _last_model(found: Collected) -> str:
+    main = [bill.model for bill in found.bills if bill.model and not bill.side]
+    return main[-1] if main else found.model or found.notes.model
+
+
+def _counts_alike(counter: Counter, name: str) -> bool:
+    """Return whether another model would count as this one does."""
+    other = Counter.for_model(name or BASE_MODEL, unknown_ok=True)
+    return all(counter.once(text) == other.once(text) for text in SAMPLES)
+
+
+@dataclass(slots=True)
+class _Building:
+    """Turns what was collected into a report."""
+
+    file: str
+    model: str
+    counter: Counter
+    found: Collected
+    budget: int | None
+    given: bool
+
+    def report(self) -> WindowReport:
+        found, notes = self.found, self.found.notes
+        window, window_from, reserve = self._window()
+        fixed = self._fixed()
+        inside = found.inside + sum(fixed.values())
+        reported = self._reported(sum(fixed.values()))
+        used = max(inside, reported.input if reported else 0)
+        usable = window - reserve
+        sections = self._sections(fixed, inside)
+        return WindowReport(
+            file=self.file,
+            format=notes.format,
+            model=self.model,
+            basis=self.counter.basis,
+            window=window,
+            window_from=window_from,
+            reserve=reserve,
+            used=inside,
+            usable=usable,
+            advice=advise(used, usable),
+            messages=notes.said["main"],
+            side_messages=notes.said["side"],
+            side_tokens=found.side[1],
+            rounds=found.rows[-1].round if found.rows else 0,
+            sections=sections,
+            biggest=self._biggest(fixed, inside),
+            tools=tuple(
+                sorted(
+                    ((name, used[0], used[1]) for name, used in found.tools.items()),
+                    key=lambda tool: (-tool[2], tool[0]),
+                )
+            ),
+            flags=(*self._flags(fixed, usable), *_lost_flags(self._lasting())),
+            faults=tuple(notes.faults),
+            fault_counts=dict(notes.fault_counts),
+            skipped=dict(notes.skipped),
+            summaries=tuple(notes.summaries),
+            empty_results=tuple(found.empty),
+            error_results=found.errors,
+            images=found.images,
+            orphan_tokens=sum(row.tokens for row in found.rows if row.orphan),
+            compressions=found.compressions,
+            earlier=(found.earlier[0], found.earlier[1]),
+            taken_back=(found.taken_back[0], found.taken_back[1]),
+            reported=reported,
+            lasting=self._lasting(),
+            what_if=self._what_if(fixed, inside, usable),
+        )
+
+    def _window(self) -> tuple[int, str, int]:
+        """Return the window, where its size comes from, and the room for the answer."""
+        if self.budget is not None:
+            window, source = self.budget, "as given"
+        elif self.found.notes.budget is not None and not self.given:
+            window, reserve = self.found.notes.budget
+            return window, "as the trace says", reserve
+        else:
+            try:
+                window, source = context_window(self.model), f"of {self.model}"
+            except UnknownModelError:
+                what = f"the model {self.model} is unknown" if self.model else "no model is named"
+                window, source = ASSUMED_WINDOW, f"assumed: {what}; see --model and --budget"
+        return window, source, min(MOST_RESERVE, window // RESERVE_SHARE)
+
+    def _fixed(self) -> dict[str, int]:
+        """Return the tokens of what is no message: system prompt, tools, pinned constraints."""
+        notes = self.found.notes
+        pinned = [text for text in notes.pinned if text not in "\n".join(notes.system)]
+        found = {
+            "system": sum(self.counter.once(text) for text in notes.system),
+            "tools": sum(self.counter.tool_schema(tool) for tool in notes.tools),
+            "pinned": sum(self.counter.once(text) for text in pinned),
+        }
+        return {name: tokens for name, tokens in found.items() if tokens}
+
+    def _sections(self, fixed: dict[str, int], inside: int) -> tuple[Line, ...]:
+        sums = dict(fixed)
+        for row in self.found.rows:
+            if not row.orphan:
+                sums[row.part] = sums.get(row.part, 0) + row.tokens - row.call_tokens
+                if row.call_tokens:
+                    sums["tool calls"] = sums.get("tool calls", 0) + row.call_tokens
+        return tuple(Line(p, sums[p], _share(sums[p], inside)) for p in PARTS if p in sums)
+
+    def _biggest(self, fixed: dict[str, int], inside: int) -> tuple[Contributor, ...]:
+        texts = {id(row): text for _, _, row, text in self.found.largest}
+        rows = [row for row in self.found.rows if not row.orphan]
+        largest = sorted(rows, key=lambda row: -row.tokens)[:BIGGEST]
+        found = [
+            Contributor(_called(row), row.at, row.part, row.tokens, _share(row.tokens, inside))
+            for row in largest
+        ]
+        for at, row in enumerate(largest):
+            if id(row) in texts:
+                small = self._slimmed(row, texts[id(row)])
+                if small is not None:
+                    found[at] = replace(found[at], slimmed=small[0], how=small[1])
+        found += [Contributor(n, "", n, t, _share(t, inside)) for n, t in fixed.items()]
+        return tuple(sorted(found, key=lambda c: -c.tokens)[:BIGGEST])
+
+    def _slimmed(self, row: Row, text: str) -> tuple[int, str] | None:
+        if row.tokens < PAGE:
+            return None
+        target = min(SLIM_TO, row.tokens // 2)
+        result = ToolResult("", row.name, text, row.error)
+        small = slim(result, count=self.counter.once, budget=target)
+        gain = small.how not in ("whole", "empty") and small.after < small.before
+        return (small.after + row.tokens - small.before, small.how) if gain else None
+
+    def _flags(self, fixed: dict[str, int], usable: int) -> list[Flag]:
+        slimmed: dict[int, int] = {}
+        for _, _, row, text in self.found.largest:
+            small = self._slimmed(row, text)
+            if small is not None:
+                slimmed[id(row)] = small[0]
+        parts = [Part(name, "system", tokens, "", False) for name, tokens in fixed.items()]
+        parts += [
+            Part(
+                f"{_called(row)} ({row.at})",
+                "tool results" if row.role == "tool" else "history",
+                row.tokens,
+                "",
+                row.role == "tool",
+                slimmed.get(id(row)),
+                row.digest,
+            )
+            for row in self.found.rows
+            if not row.orphan
+        ]
+        rounds = self.found.rows[-1].round if self.found.rows else 0
+        return list(flags_of(parts, usable, rounds=rounds))
+
+    def _reported(self, fixed: int) -> Reported | None:
+        found = self.found
+        main = [bill for bill in found.bills if not bill.side]
+        bills = list(found.bills)
+        if found.notes.usage is not None:
+            last = Bill(found.notes.usage, self.model, "the file", self._before_answer(), False)
+            main, bills = [*main, last], [*bills, last]
+        if not main:
+            return None
+        last, usage = main[-1], main[-1].usage
+        counted = last.before + fixed
+        total = sum(bill.usage.input for bill in bills)
+        return Reported(
+            at=last.at,
+            input=usage.input,
+            output=usage.output,
+            fresh=max(usage.input - usage.cache_read - usage.cache_write, 0),
+            cache_read=usage.cache_read,
+            cache_write=usage.cache_write,
+            counted=counted,
+            not_in_file=usage.input - counted,
+            cost=self._cost([last]),
+            session_cost=self._cost(bills),
+            calls=len(bills),
+            session_input=total,
+            session_output=sum(bill.usage.output for bill in bills),
+            cached_share=_share(sum(bill.usage.cache_read for bill in bills), total),
+        )
+
+    def _before_answer(self) -> int:
+        """Return the tokens of what the model read when usage stands for the whole file."""
+        rows = self.found.rows
+        answer = rows[-1].tokens if rows and rows[-1].role == "assistant" else 0
+        return self.found.inside - answer
+
+    def _cost(self, bills: Sequence[Bill]) -> Decimal | None:
+        """Return the price of these calls, or None where that of one is not known."""
+        lists: dict[str, PriceList] = {}
+        total = Decimal(0)
+        try:
+            for bill in bills:
+                name = bill.model or self.model
+                if name not in lists:
+                    lists[name] = PriceList(name)
+                total += lists[name].cost(bill.usage)
+        except UnknownModelError:
+            return None
+        return total
+
+    def _lasting(self) -> tuple[Lasting, ...]:
+        rules, notes = load_rules(), self.found.notes
+        system = "\n".join((*notes.system, *notes.pinned))
+        said = [
+            Said(f.kind, one_line(f.sentence, max_chars=200), "system", 0, None)
+            for f in rules.look("system", system).findings
+        ]
+        found = [Lasting(s.kind, s.text, s.at, 0, True) for s in said]
+        summary = self.found.summary
+        found += [
+            Lasting(s.kind, s.text, s.at, s.round, s.row is not None or s.text in summary)
+            for s in self.found.lasting
+        ]
+        newest = {lasting.text: lasting for lasting in found}  # said twice, it is listed once
+        return tuple(newest.values())[-MOST_LASTING:]
+
+    def _what_if(self, fixed: dict[str, int], inside: int, usable: int) -> tuple[WhatIf, ...]:
+        asked = [("this window", usable)] if self.budget is not None or inside > usable else []
+        asked += [(label, inside * n // d) for n, d, label in SMALLER]
+        sections, sizes, pieces = self._packable(fixed)
+        return tuple(_pack_into(label, budget, sections, sizes, pieces) for label, budget in asked)
+
+    def _packable(
+        self, fixed: dict[str, int]
+    ) -> tuple[list[Section], dict[str, int], dict[str, list[Row]]]:
+        """Return sections that stand for the rows, their sizes, and the rows of each."""
+        sections = [Section(name, name, rank=0) for name in fixed]
+        sizes, pieces = dict(fixed), dict[str, list[Row]]()
+        rows = [row for row in self.found.rows if not row.orphan]
+        last = rows[-1].round if rows else 0
+        for number, group in groupby(rows, key=lambda row: row.round):
+            inside = list(group)
+            values = [row.value for row in inside]
+            roles, calls = [row.role for row in inside], [row.calls for row in inside]
+            for name, piece in named_pieces(number, roles, calls, values):
+                pieces[name] = inside[piece.start : piece.end]
+                sizes[name] = sum(row.tokens for row in pieces[name])
+                value = worth(piece, index=number - 1, rounds=last)
+                rank = 0 if number == last else 2
+                sections.append(Section(name, name, rank=rank, value=value))
+        return sections, sizes, pieces
+
+
+def _pack_into(
+    label: str,
+    budget: int,
+    sections: Sequence[Section],
+    sizes: dict[str, int],
+    pieces: dict[str, list[Row]],
+) -> WhatIf:
+    count: Count = sizes.__getitem__
+    try:
+        packed: Packed = pack(sections, budget=budget, count=count)
+    except BudgetError as error:
+        return WhatIf(label, budget, 0, error=error.what)
+    kept = [row.round for s in packed.kept for row in pieces.get(s.name, ())]
+    gone = {row.round for s in packed.dropped for row in pieces.get(s.name, ())}
+    lost = [
+        f"{row.value.kind} of round {row.round}"
+        for s in packed.dropped
+        for row in pieces.get(s.name, ())
+        if row.value.weight >= LASTING
+    ]
+    rounds = tuple(dict.fromkeys(kept))
+    return WhatIf(
+        label,
+        budget,
+        packed.tokens,
+        rounds,
+        tuple(number for number in rounds if number not in gone),
+        tuple((s.name, sizes[s.name]) for s in packed.dropped),
+        tuple(lost),
+    )
+
+
+def _called(row: Row) -> str:
+    return f"result of {row.name}" if row.role == "tool" else f"{row.role}: {row.name}"
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _lost_flags(lasting: Sequence[Lasting]) -> list[Flag]:
+    lost = [each for each in lasting if not each.inside]
+    if not lost:
+        return []
+    named = "; ".join(one_line(each.text, max_chars=60) for each in lost[:3])
+    return [
+        Flag(
+            "rule lost",
+            f"{len(lost)} sentences of lasting value were compressed away: {named}.",
+            "Pin them: say them in the system prompt or again in your next message.",
+        )
+    ]

@@ -1,0 +1,336 @@
+"""Goes through a transcript once and keeps a short row of each message in the window.
+
+    Entry, Entry, ... ──▶ counted by two threads ──▶ Row(tokens, what it is worth, ...)
+                                                └──▶ totals of what left the window
+
+The texts themselves go by: of a transcript of 100 MB the rows take a few. Only the
+largest results keep theirs, to find out what slimming would leave of them.
+
+Read after: transcript/__init__.py, value.py.     Read next: report/build.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentkit.guard import NOTHING
+from agentkit.messages import Role, Usage
+from agentkit.text import one_line
+from agentkit.tokens import MESSAGE_OVERHEAD, Counter
+from agentkit.transcript import Entry, Notes, Reading, position_of
+from agentkit.value import LASTING, Rules, Value, load_rules
+
+THREADS = 2  # the vocabulary lets go of Python's lock while it counts
+BATCH_CHARS = 1_000_000  # of text that is handed to a thread at once
+BATCHES_AHEAD = 3  # that wait to be counted
+SAME_CHARS = 40  # a shorter text said twice is talk
+KEPT_RESULTS = 5  # whose text is kept, to be slimmed
+MOST_LASTING = 400  # sentences; a person reads no more, and the newest matter most
+
+
+@dataclass(slots=True)
+class Row:
+    """One message of the window.
+
+    Attributes:
+        at: Where it stands, e.g. "line 6".
+        role: Who speaks.
+        part: Its line in the table of sections.
+        name: For a person: "Read app/report.py", or the first words.
+        tokens: Its size, role and calls included.
+        call_tokens: The part of `tokens` for its tool calls.
+        round: Counted from 1; what stands before the first user message is round 1 too.
+        value: What it is worth; without its findings.
+        calls: It asks for tools.
+        error: The tool said no.
+        digest: Equal for two that say the same; None for a short text.
+        orphan: It answers no call, and is never sent on.
+    """
+
+    at: str
+    role: Role
+    part: str
+    name: str
+    tokens: int
+    call_tokens: int
+    round: int
+    value: Value
+    calls: bool
+    error: bool
+    digest: bytes | None
+    orphan: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One sentence of lasting value.
+
+    Attributes:
+        kind: E.g. "constraint".
+        text: As it was said.
+        at: Where.
+        round: Of the window it was said in, from 1; 0 for the system prompt.
+        row: Of the message, while that is in the window.
+    """
+
+    kind: str
+    text: str
+    at: str
+    round: int
+    row: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """One reported call of a model.
+
+    Attributes:
+        usage: As reported.
+        model: Who was called.
+        at: Where it was reported.
+        before: Tokens in the window before the answer, as we count.
+        side: It was a sub-agent's.
+    """
+
+    usage: Usage
+    model: str
+    at: str
+    before: int
+    side: bool
+
+
+@dataclass(slots=True)
+class Collected:
+    """All that one pass over a transcript found.
+
+    Attributes:
+        rows: What is in the window, in order.
+        lasting: What was said of lasting value, in the window or before it.
+        model: Who spoke last.
+        bills: What providers reported, in order.
+        earlier: Entries and tokens that a compression took out.
+        taken_back: Entries and tokens that a repeated prompt replaced.
+        side: Entries and tokens of sub-agents.
+        compressions: How often the window began anew.
+        summary: The text it last began with.
+        empty: Places and names of results without content.
+        errors: Results that say no.
+        images: In the window; their tokens are not counted.
+        tools: For each tool its calls and the tokens of its results.
+        largest: The largest results: tokens, order, row and text.
+        notes: Of the reading.
+    """
+
+    notes: Notes
+    rows: list[Row] = field(default_factory=list)
+    lasting: list[Said] = field(default_factory=list)
+    model: str = ""
+    bills: list[Bill] = field(default_factory=list)
+    earlier: list[int] = field(default_factory=lambda: [0, 0])
+    taken_back: list[int] = field(default_factory=lambda: [0, 0])
+    side: list[int] = field(default_factory=lambda: [0, 0])
+    compressions: int = 0
+    summary: str = ""
+    empty: list[tuple[str, str]] = field(default_factory=list)
+    errors: int = 0
+    images: int = 0
+    tools: dict[str, list[int]] = field(default_factory=dict)
+    largest: list[tuple[int, int, Row, str]] = field(default_factory=list)
+
+    @property
+    def inside(self) -> int:
+        """Tokens of the rows that would be sent on."""
+        return sum(row.tokens for row in self.rows if not row.orphan)
+
+
+def collect(path: Path, counter: Counter, *, side_is_main: bool = False) -> Collected:
+    """Read a transcript and return its rows.
+
+    Raises:
+        TranscriptError: The file holds no conversation that can be read.
+    """
+    reading = Reading(path, side_is_main=side_is_main)
+    collecting = _Collecting(Collected(reading.notes), load_rules())
+    for entry, sizes in _counted(reading, counter):
+        collecting.add(entry, *sizes)
+    found = collecting.found
+    if not found.rows and found.side[0] and not side_is_main:
+        return collect(path, counter, side_is_main=True)
+    return found
+
+
+Sizes = tuple[int, int, bytes | None]  # tokens of the text, of the calls, digest of the text
+
+
+def _counted(reading: Reading, counter: Counter) -> Iterator[tuple[Entry, Sizes]]:
+    """Yield each entry with its size; the counting runs ahead in other threads.
+
+    Entries go over in batches: each handing over makes two threads wait for each other.
+    """
+    known: dict[bytes, int] = {}
+    waiting: deque[tuple[list[Entry], Future[list[Sizes]]]] = deque()
+    with ThreadPoolExecutor(THREADS) as pool:
+        for batch in _batches(reading):
+            waiting.append((batch, pool.submit(_measured, batch, counter, known)))
+            if len(waiting) > BATCHES_AHEAD:
+                first, sizes = waiting.popleft()
+                yield from zip(first, sizes.result(), strict=True)
+        for first, sizes in waiting:
+            yield from zip(first, sizes.result(), strict=True)
+
+
+def _batches(reading: Reading) -> Iterator[list[Entry]]:
+    """Yield the entries, so many at a time that their text is worth a thread's while."""
+    batch: list[Entry] = []
+    chars = 0
+    for entry in reading:
+        batch.append(entry)
+        chars += len(entry.message.text) + 100
+        if chars > BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    yield batch
+
+
+def _measured(batch: list[Entry], counter: Counter, known: dict[bytes, int]) -> list[Sizes]:
+    return [_size(entry, counter, known) for entry in batch]
+
+
+def _size(entry: Entry, counter: Counter, known: dict[bytes, int]) -> Sizes:
+    """Return the tokens of an entry; a text that came before is not counted again."""
+    text = entry.message.text
+    digest = None
+    if len(text) >= SAME_CHARS:
+        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).digest()
+    tokens = known.get(digest) if digest is not None else None
+    if tokens is None:
+        tokens = counter.once(text) if text else 0
+        if digest is not None and len(text) > 1_000:
+            known[digest] = tokens
+    calls = sum(
+        counter.once(call.name) + counter.once(call.arguments_json())
+        for call in entry.message.tool_calls
+    )
+    return tokens, calls, digest
+
+
+class _Collecting:
+    """The state while rows come in."""
+
+    def __init__(self, found: Collected, rules: Rules) -> None:
+        self.found = found
+        self._rules = rules
+        self._round = 0
+        self._order = 0
+        self._inside = 0
+
+    def add(self, entry: Entry, text_tokens: int, call_tokens: int, digest: bytes | None) -> None:
+        tokens = text_tokens + call_tokens + MESSAGE_OVERHEAD
+        found = self.found
+        if entry.usage is not None:
+            side = entry.chain == "side"
+            found.bills.append(Bill(entry.usage, entry.model, entry.at, self._inside, side))
+        if entry.chain == "side":
+            found.side[0] += 1
+            found.side[1] += tokens
+            return
+        found.model = entry.model or found.model
+        if entry.rewinds_to:
+            self._leave(position_of(entry.rewinds_to, [row.at for row in found.rows]))
+        elif entry.starts_window:
+            self._start(entry)
+        self._keep(entry, tokens, call_tokens, digest)
+
+    def _leave(self, start: int) -> None:
+        """Take the rows from a position on out of the window: a repeated prompt replaces them."""
+        gone = self.found.rows[start:]
+        del self.found.rows[start:]
+        self.found.taken_back[0] += len(gone)
+        self.found.taken_back[1] += sum(row.tokens for row in gone)
+        places = {id(row) for row in gone}
+        self.found.lasting = [s for s in self.found.lasting if id(s.row) not in places]
+        self._recount()
+
+    def _start(self, entry: Entry) -> None:
+        """Begin a new window: all rows so far were compressed away."""
+        found = self.found
+        found.earlier[0] += len(found.rows)
+        found.earlier[1] += sum(row.tokens for row in found.rows)
+        found.rows.clear()
+        found.compressions += 1
+        found.summary = entry.message.text
+        found.lasting = [
+            Said(s.kind, s.text, s.at, s.round, None) for s in found.lasting[-MOST_LASTING:]
+        ]
+        found.largest.clear()
+        found.empty.clear()
+        found.images = found.errors = 0
+        found.tools.clear()
+        self._recount()
+
+    def _recount(self) -> None:
+        self._round = self.found.rows[-1].round if self.found.rows else 0
+        self._inside = self.found.inside
+
+    def _keep(self, entry: Entry, tokens: int, call_tokens: int, digest: bytes | None) -> None:
+        found, message = self.found, entry.message
+        if message.role == "user" or not self._round:
+            self._round += 1
+        value = self._rules.look(message.role, message.text)
+        part = _part(entry)
+        name = entry.name or one_line(message.text, max_chars=48) or _calls(entry)
+        row = Row(
+            entry.at,
+            message.role,
+            part,
+            name,
+            tokens,
+            call_tokens,
+            self._round,
+            Value(value.kind, value.weight),
+            bool(message.tool_calls),
+            message.is_error,
+            digest,
+            entry.orphan,
+        )
+        found.rows.append(row)
+        found.images += entry.images
+        if not entry.orphan:
+            self._inside += tokens
+        for finding in value.findings if part != "summary" else ():
+            if finding.weight >= LASTING and len(found.lasting) < 10 * MOST_LASTING:
+                said = one_line(finding.sentence, max_chars=200)
+                found.lasting.append(Said(finding.kind, said, entry.at, self._round, row))
+        if message.role == "tool":
+            self._result(entry, row)
+
+    def _result(self, entry: Entry, row: Row) -> None:
+        found, text = self.found, entry.message.text
+        if entry.orphan:
+            return
+        found.errors += entry.message.is_error
+        if text.strip() in NOTHING and not entry.message.is_error:
+            found.empty.append((entry.at, row.name))
+        used = found.tools.setdefault(row.name.partition(" ")[0], [0, 0])
+        used[0] += 1
+        used[1] += row.tokens
+        self._order += 1
+        heapq.heappush(found.largest, (row.tokens, -self._order, row, text))
+        if len(found.largest) > KEPT_RESULTS:
+            heapq.heappop(found.largest)
+
+
+def _part(entry: Entry) -> str:
+    if entry.starts_window and entry.message.role == "user":
+        return "summary"
+    return {"tool": "tool results"}.get(entry.message.role, entry.message.role)
+
+
+def _calls(entry: Entry) -> str:
+    return f"calls {', '.join(call.name for call in entry.message.tool_calls[:3])}"
