@@ -3,9 +3,11 @@
     open_database(path) ──▶ Database ── write() ──▶ one transaction, all or nothing
                                      └─ scrub() ──▶ nothing forgotten left in the journal
 
-A commit waits for the disk (synchronous=FULL), so an acknowledged record survives a
-killed process and a power cut, as far as the disk keeps its word. Many processes may
-read and one writes at a time; the others wait `wait_s` seconds for their turn.
+An acknowledged record survives a killed process (kill -9): it is in the journal, with the
+operating system. With `power_safe` each commit also waits for the disk, so that it
+survives a power cut as well, at about twice the cost; without, a power cut may take the
+last seconds, and never more. Many processes may read while one writes; the others wait
+`wait_s` seconds for their turn.
 
 **How forgetting is physical.** SQLite leaves copies of a row behind when it moves rows
 between pages, and no setting prevents it. So nothing here ever moves: `contents` and the
@@ -36,6 +38,7 @@ from agentkit.errors import (
 APPLICATION = 0x616B6D31  # "akm1": a SQLite file with another mark is not ours
 VERSION = 1  # of the tables below; a store of a newer version is refused
 WAIT_S = 10.0  # how long a write waits for another process
+PAGE_BYTES = 8_192  # three vectors of 512 numbers fit; 4 KB pages hold one and waste the rest
 IN_MEMORY = ":memory:"
 
 TABLES = """
@@ -81,18 +84,22 @@ class Database:
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Return all rows of a query."""
-        with self.lock, translated(self.path):
-            return self._connection.execute(sql, values).fetchall()
+        with self.lock:
+            return self._execute(sql, values).fetchall()
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Run one statement inside `write()`; return the number of rows it changed."""
-        with translated(self.path):
-            return self._connection.execute(sql, values).rowcount
+        return self._execute(sql, values).rowcount
 
     def insert(self, sql: str, values: Sequence[Any]) -> int:
         """Run one INSERT inside `write()`; return the number of the new row."""
-        with translated(self.path):
-            return self._connection.execute(sql, values).lastrowid or 0
+        return self._execute(sql, values).lastrowid or 0
+
+    def _execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(sql, values)
+        except sqlite3.Error as error:
+            raise _translate(error, self.path) from error
 
     @contextmanager
     def write(self) -> Iterator[None]:
@@ -109,13 +116,11 @@ class Database:
             if self._inside:  # part of the larger transaction
                 yield
                 return
-            with translated(self.path):
-                self._connection.execute("BEGIN IMMEDIATE")
+            self._execute("BEGIN IMMEDIATE")
             self._inside = True
             try:
                 yield
-                with translated(self.path):
-                    self._connection.execute("COMMIT")
+                self._execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
@@ -130,12 +135,11 @@ class Database:
             if self._inside or self._connection.in_transaction:
                 yield
                 return
-            with translated(self.path):
-                self._connection.execute("BEGIN")
+            self._execute("BEGIN")
             try:
                 yield
             finally:
-                self._connection.execute("COMMIT")
+                self._execute("COMMIT")
 
     def scrub(self) -> None:
         """Bring the journal into the file and cut it to nothing.
@@ -165,12 +169,14 @@ class Database:
 
     def close(self) -> None:
         """Close the file; closing twice is fine."""
-        with self.lock, translated(self.path):
+        with self.lock:
             self._connection.close()
             self.closed = True
 
 
-def open_database(path: str | Path, *, read_only: bool = False, wait_s: float = WAIT_S) -> Database:
+def open_database(
+    path: str | Path, *, read_only: bool = False, power_safe: bool = False, wait_s: float = WAIT_S
+) -> Database:
     """Open a store, or make a new one where no file is.
 
     Raises:
@@ -181,15 +187,19 @@ def open_database(path: str | Path, *, read_only: bool = False, wait_s: float = 
         name = str(Path(path).absolute())
         _check_place(Path(name), read_only=read_only)
     target = f"{Path(name).as_uri()}?mode=ro" if read_only else name
-    with translated(name):
+    try:
         connection = sqlite3.connect(
             target, timeout=wait_s, isolation_level=None, check_same_thread=False, uri=read_only
         )
+    except sqlite3.Error as error:
+        raise _translate(error, name) from error
     database = Database(connection, name, read_only=read_only)
     try:
         version = _version(database)
         if not read_only:
-            for pragma in ("journal_mode=WAL", "synchronous=FULL", "fullfsync=ON"):
+            synchronous = "FULL" if power_safe else "NORMAL"
+            pages = f"page_size={PAGE_BYTES}"
+            for pragma in (pages, "journal_mode=WAL", f"synchronous={synchronous}", "fullfsync=ON"):
                 database.read(f"PRAGMA {pragma}")
         for pragma in ("secure_delete=ON", "temp_store=MEMORY", "cache_size=-8000"):
             database.read(f"PRAGMA {pragma}")
@@ -240,21 +250,10 @@ def _create(database: Database) -> None:
         database.run(f"PRAGMA user_version={VERSION}")
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Raise SQLite's errors as the kit's, each with what to do."""
-    try:
-        yield
-    except sqlite3.ProgrammingError as error:
-        if "closed" not in str(error):
-            raise
-        raise StoreError(f"{path} is closed.", hint="Open the store again.") from None
-    except sqlite3.Error as error:
-        raise _translate(error, path) from error
-
-
 def _translate(error: sqlite3.Error, path: str) -> StoreError:
     """Return the kit's error for one of SQLite's (its primary result code decides)."""
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return StoreError(f"{path} is closed.", hint="Open the store again.")
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreLockedError(

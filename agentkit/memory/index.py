@@ -26,6 +26,7 @@ from agentkit.memory.postings import MAX_SLOTS, Floats, Mask, Postings, Slots
 from agentkit.memory.rows import Change, Source, batches
 from agentkit.memory.vectors import Vectors
 
+LOAD = 10_000  # records whose keys are put into the lists at once
 NEVER = float("inf")  # the expiry of a record that has none
 _FACTS: Mapping[str, type[np.generic]] = {
     "number": np.int64,
@@ -250,7 +251,7 @@ class TenantIndex:
 
     def _append(self, rows: Sequence[Change]) -> None:
         """Add live records that were not known, ordered by number."""
-        for some in batches(rows):
+        for some in batches(rows, LOAD):
             numbers = [row.number for row in some]
             first = self._make_room(len(some))
             for slot, row in enumerate(some, first):
@@ -280,11 +281,15 @@ class TenantIndex:
                 self._vectors.drop(slot)
                 self.gone += 1
             self._set_facts(slot, row)
-        for some in batches(sorted(fresh)):
-            self._put_vectors({number: fresh[number] for number in some})
+        if fresh:
+            self._put_vectors(dict(sorted(fresh.items())))
 
     def _put_vectors(self, slots: Mapping[int, int]) -> None:
         """Read the vectors of these rows into their slots; some may have none yet."""
         self._vectors.grow(self.size)
-        for number, row in self._source.vectors_of(list(slots)):
-            self._vectors.put(slots[number], row[None, :])
+        for numbers, rows in self._source.vectors_of(list(slots)):
+            places = np.array([slots[number] for number in numbers], np.int64)
+            breaks = np.flatnonzero(np.diff(places) != 1) + 1
+            parts = zip(np.split(places, breaks), np.split(rows, breaks), strict=True)
+            for neighbouring, part in parts:
+                self._vectors.put(int(neighbouring[0]), part)

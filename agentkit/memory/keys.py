@@ -18,12 +18,14 @@ Built in:   notebooks/09_long_term_memory_and_recall.ipynb
 from __future__ import annotations
 
 import re
+import struct
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +37,8 @@ MAX_IDS = 200  # identifiers of one text; a query may be a whole tool result
 CODES = np.dtype([("code", "<i8"), ("count", "u1")])  # how keys lie on disk, 9 bytes each
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣_", "-"))
-_TOKEN = re.compile(r"[A-Za-z0-9]+")
+_RUN = re.compile(r"[A-Za-z0-9]+(?:(?:-|(?<=\d)[./](?=\d))[A-Za-z0-9]+)*")
+_DIGIT = re.compile(r"\d")
 _PHONE = re.compile(r"(?<![A-Za-z0-9])(\+?)\(?(\d[\d\-. ()]{5,18}\d)(?![A-Za-z0-9])")
 _QUANTITY = re.compile(r"\d+[a-z]{1,2}|\d{1,3}-[a-z]{3,}.*")  # 5km, 2nd, 10-year-old
 _YEAR = re.compile(r"(19|20)\d\d")
@@ -64,6 +67,7 @@ class Keys:
     talk: int
 
 
+@lru_cache(maxsize=50_000)
 def code(key: str, secret: bytes) -> int:
     """Return a key's number: 63 bits, the same in every process that has the secret."""
     return int.from_bytes(blake2b(key.encode(), digest_size=8, key=secret).digest(), "big") >> 1
@@ -90,7 +94,8 @@ def record_keys(draft: Draft, secret: bytes) -> Keys:
 
 def _counted(keys: Iterable[str], secret: bytes) -> npt.NDArray[np.void]:
     counts = sorted((code(key, secret), min(n, 255)) for key, n in Counter(keys).items())
-    return np.array(counts, dtype=CODES)
+    packed = struct.pack(f"<{'qB' * len(counts)}", *chain.from_iterable(counts))
+    return np.frombuffer(packed, CODES)
 
 
 def entity_key(name: str, value: str) -> str:
@@ -131,55 +136,40 @@ def identifiers(text: str, *, asked: bool = False) -> list[str]:
         text: In any script, width and case.
         asked: Read it as a query: two words with a space between may be one identifier.
     """
+    if not _DIGIT.search(text):
+        return []
     plain = unicodedata.normalize("NFKC", text).translate(_DASHES)
-    runs = list(_runs(plain))
-    found = [run for tokens, _ in runs if (run := _identifier(tokens))]
-    for (left, gap), (right, _) in pairwise(runs):
-        if gap == " " and len(left) == 1 and _may_join(left[0], right[0], asked):
-            found.append(_identifier([left[0], "-", *right]))
+    runs = list(_RUN.finditer(plain))
+    found = [_identifier(run[0]) for run in runs if _DIGIT.search(run[0])]
+    for left, right in pairwise(runs):
+        gap = plain[left.end() : right.start()]
+        if gap == " " and _may_join(left[0], right[0], asked):
+            found.append(_identifier(f"{left[0]}-{right[0]}"))
     for plus, digits in _PHONE.findall(plain):
         found.extend(_phones(plus, re.sub(r"\D", "", digits)))
     return [one for one in dict.fromkeys(found) if one][:MAX_IDS]
 
 
-def _runs(plain: str) -> Iterator[tuple[list[str], str]]:
-    """Yield each run as tokens and joints in turn, with the gap behind it."""
-    run: list[str] = []
-    end = 0
-    for match in _TOKEN.finditer(plain):
-        gap, token = plain[end : match.start()], match.group()
-        digits = run and run[-1][-1].isdigit() and token[0].isdigit()
-        if run and (gap == "-" or (gap == "." and digits) or (gap == "/" and digits)):
-            run += [gap, token]
-        else:
-            if run:
-                yield run, gap
-            run = [token]
-        end = match.end()
-    if run:
-        yield run, ""
-
-
-def _identifier(tokens: list[str]) -> str:
+def _identifier(run: str) -> str:
     """Return the one form of a run, or "" when it identifies nothing."""
-    run = "".join(tokens).casefold()
+    run = run.casefold()
     form = re.sub(r"[-/]", "", run)
     form = form[1:] if re.match(r"v\d", form) else form
     size = len(form.replace(".", ""))
-    if not any(c.isdigit() for c in form) or _QUANTITY.fullmatch(run) or _YEAR.fullmatch(form):
+    if _QUANTITY.fullmatch(run) or _YEAR.fullmatch(form):
         return ""
     if "." in form and form.replace(".", "").isdigit():
         return form if size >= 2 else ""
-    return form if size >= (4 if form.isdigit() or len(tokens) == 1 else 3) else ""
+    return form if size >= (4 if form.isdigit() or form == run else 3) else ""
 
 
 def _may_join(left: str, right: str, asked: bool) -> bool:
     """Say whether "XJH 2309" may be one identifier: a name and then a number."""
-    if not left.isalpha() or not any(c.isdigit() for c in right) or _YEAR.fullmatch(right):
+    if not left.isalpha() or not _DIGIT.search(right) or _YEAR.fullmatch(right):
         return False
     if asked:
         return left.casefold() not in STOP_WORDS
-    return left.isupper() and len(left) <= 5
+    return left.isupper() and 2 <= len(left) <= 5
 
 
 def _phones(plus: str, digits: str) -> Iterator[str]:

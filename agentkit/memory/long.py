@@ -70,6 +70,7 @@ class LongTermMemory:
         clock: Clock | None = None,
         key: str | bytes | None = None,
         read_only: bool = False,
+        power_safe: bool = False,
         wait_s: float = WAIT_S,
     ) -> LongTermMemory:
         """Open a store, or make a new one.
@@ -81,12 +82,14 @@ class LongTermMemory:
             clock: Tells the time and makes ids.
             key: Encrypts a new store; opens an encrypted one.
             read_only: Refuse to write.
+            power_safe: Let each write wait for the disk, so that it survives a power cut.
+                Without, it survives the end of the process, however sudden.
             wait_s: How long a write waits for another process.
 
         Raises:
             StoreError: One of its children says why.
         """
-        database = open_database(path, read_only=read_only, wait_s=wait_s)
+        database = open_database(path, read_only=read_only, power_safe=power_safe, wait_s=wait_s)
         try:
             seal = seal_of(database, key)
             chosen = embedder or default_embedder()

@@ -102,18 +102,24 @@ class Source:
 
     def keys(self, numbers: Sequence[int]) -> tuple[KeyLists, KeyLists]:
         """Return the words and the exact keys of some rows, as `Postings.load` takes them."""
-        sql = f"SELECT words, exact FROM contents WHERE number IN ({marks(numbers)})"
-        rows = self.database.read(f"{sql} ORDER BY number", numbers)
-        words, exact = ([self.seal.open(row[i]) for row in rows] for i in (0, 1))
+        words: list[bytes] = []
+        exact: list[bytes] = []
+        for some in batches(numbers):
+            sql = f"SELECT words, exact FROM contents WHERE number IN ({marks(some)})"
+            for row in self.database.read(f"{sql} ORDER BY number", some):
+                words.append(self.seal.open(row[0]))
+                exact.append(self.seal.open(row[1]))
         return _joined(words), _joined(exact)
 
-    def vectors_of(self, numbers: Sequence[int]) -> Iterator[tuple[int, Floats]]:
-        """Yield each of some rows that has a vector, and the vector."""
-        if not self.vectors:
-            return
-        sql = f"SELECT number, vector FROM {self.vectors} WHERE known AND number IN"
-        for number, stored in self.database.read(f"{sql} ({marks(numbers)})", numbers):
-            yield number, np.frombuffer(self.seal.open(stored), np.float32)
+    def vectors_of(self, numbers: Sequence[int]) -> Iterator[tuple[list[int], Floats]]:
+        """Yield rows that have a vector, some at a time, and their vectors, (n, d)."""
+        for some in batches(numbers) if self.vectors else ():
+            sql = f"SELECT number, vector FROM {self.vectors} WHERE known AND number IN"
+            rows = self.database.read(f"{sql} ({marks(some)}) ORDER BY number", some)
+            if rows:
+                stored = b"".join([self.seal.open(vector) for _, vector in rows])
+                vectors = np.frombuffer(stored, "<f4").reshape(len(rows), self.dimension)
+                yield [number for number, _ in rows], vectors
 
 
 def _joined(lists: Sequence[bytes]) -> KeyLists:
@@ -233,10 +239,10 @@ def seconds(time: datetime | None) -> float | None:
     return None if time is None else time.timestamp()
 
 
-def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+def batches(items: Sequence[Item], size: int = BATCH) -> Iterator[Sequence[Item]]:
     """Yield the items, some at a time."""
-    for start in range(0, len(items), BATCH):
-        yield items[start : start + BATCH]
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def marks(numbers: Sequence[int]) -> str:

@@ -185,5 +185,6 @@ def embed_all(embedder: Embedder, texts: Sequence[str]) -> Floats:
         raise EmbedderError(
             f"{embedder.name} gave numbers that are not finite.", hint="Try another model."
         )
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1
+    return np.asarray(rows / lengths[:, None], np.float32)
