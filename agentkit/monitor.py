@@ -4,6 +4,8 @@
                             │
        share of usable:  0 ────────────── 75 % ──────── 90 % ──────▶
        advice:              continue      compress      new_session
+       act():               –             a shorter     a summary to
+                                          history       hand over
 
 *Usable* is the window less the room that is kept for the answer, and every share in
 this module is a share of it. The number that the monitor shows is the number that
@@ -16,17 +18,23 @@ Built in:   notebooks/03_watching_the_window_fill.ipynb
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
-from agentkit.errors import BudgetError
+from agentkit.compress import KEEP_ROUNDS, Compression, compress
+from agentkit.errors import BudgetError, UnknownModelError
 from agentkit.flags import find_flags, parts
-from agentkit.messages import Usage
+from agentkit.messages import Message, Usage
 from agentkit.snapshot import Advice, Dropped, Flag, Pinned, Report, Share, Snapshot
-from agentkit.window import Decision, Packed, SectionRole
+from agentkit.summary import BUDGET, Summary, summarise
+from agentkit.tokens import cost, message_size
+from agentkit.window import Count, Decision, Packed, SectionRole
 
 COMPRESS_AT = 0.75  # later, and the summary that a compression needs may not fit beside the rest
 NEW_SESSION_AT = 0.90  # beyond this, one long tool result ends the conversation
+COMPRESS_TO = 0.5  # of the usable window: less often, and in large steps, keeps a cache warm
 BIGGEST = 5
+FIXED = ("system", "tools", "pinned", "memory", "resources")  # what no compression touches
 
 # Chosen afresh for every turn, so one that is not offered again was not dropped.
 PER_TURN: tuple[SectionRole, ...] = ("memory", "question", "tool results")
@@ -40,6 +48,7 @@ class Monitor:
         reserve: Tokens kept for the answer, as given to `pack`.
         compress_at: Share of the usable window from which "compress" is advised.
         new_session_at: Share from which a new session is advised.
+        model: Whose prices count, for the cost of each turn; by default none is shown.
 
     Raises:
         BudgetError: A window without room, or thresholds that are out of order.
@@ -52,6 +61,7 @@ class Monitor:
         reserve: int = 0,
         compress_at: float = COMPRESS_AT,
         new_session_at: float = NEW_SESSION_AT,
+        model: str = "",
     ) -> None:
         if not 0 <= reserve < window:
             raise BudgetError(
@@ -68,7 +78,11 @@ class Monitor:
         self.reserve = reserve
         self.compress_at = compress_at
         self.new_session_at = new_session_at
+        self.model = model
         self._snapshots: list[Snapshot] = []
+        self._spent = Decimal(0)
+        self._summary: Summary | None = None  # what the history begins with since a compression
+        self._refused = ""
         self._pinned: dict[str, str] = {}  # every text that was ever pinned, by section name
         self._seen: dict[str, Decision] = {}  # what became of each section at the turn before
 
@@ -101,6 +115,8 @@ class Monitor:
             )
         reported = usage.input if usage is not None and usage.input > 0 else None
         pinned = self._look_for_pinned(packed)
+        price = self._price(usage)
+        self._spent += price or 0
         snapshot = Snapshot(
             turn=len(self._snapshots) + 1,
             used=packed.tokens,
@@ -115,10 +131,84 @@ class Monitor:
             pinned=pinned,
             flags=(*_pinned_flags(pinned), *find_flags(packed), *_usage_flag(usage)),
             reported=reported,
+            usage=usage,
+            cost=price,
+            session_cost=self._spent,
+            refused=self._refused,
         )
         self._snapshots.append(snapshot)
         self._seen = {decision.name: decision for decision in packed.decisions}
         return snapshot
+
+    def act(self, history: Sequence[Message], *, count: Count) -> Compression | Summary | None:
+        """Return what the advice of the last turn asks for: nothing, or what it produces.
+
+        Args:
+            history: The rounds so far.
+            count: Tokens of a text, e.g. a `Counter`.
+
+        Returns:
+            At "compress" a `Compression`: go on with its messages. At "new_session" the
+            `Summary` to begin the next one with. Else None.
+        """
+        if not self._snapshots or self._snapshots[-1].advice == "continue":
+            return None
+        if self._snapshots[-1].advice == "compress":
+            return self.compress(history, count=count)
+        return self.hand_over(history, count=count)
+
+    def compress(
+        self,
+        history: Sequence[Message],
+        *,
+        count: Count,
+        target: int | None = None,
+        keep: int = KEEP_ROUNDS,
+    ) -> Compression:
+        """Return a shorter history, with a summary of what was taken out; or a refusal.
+
+        One that does not reach its target is refused, and from then on every further
+        one at once: another attempt would cost as much and find as little.
+
+        Args:
+            history: The rounds so far.
+            count: Tokens of a text.
+            target: Tokens of the new history; by default so many that the whole window
+                is half full.
+            keep: Rounds at the end that stay whole; fewer where these are too long.
+        """
+        goal = self._target() if target is None else target
+        if self._refused:
+            size = sum(message_size(message, count) for message in history)
+            said = f"refused before: {self._refused}"
+            return Compression(tuple(history), Summary(), size, size, goal, False, said)
+        done = compress(history, count=count, target=goal, keep=keep, earlier=self._summary)
+        if done.done:
+            self._summary = done.summary
+        elif done.before > goal:
+            self._refused = done.reason
+        return done
+
+    def hand_over(
+        self, history: Sequence[Message], *, count: Count, budget: int = BUDGET
+    ) -> Summary:
+        """Return the summary that a new session begins with."""
+        said = history[1:] if self._summary is not None else history
+        return summarise(said, count=count, budget=budget, earlier=self._summary)
+
+    def _target(self) -> int:
+        """Return what a history may take for the window to be half full."""
+        last = self._snapshots[-1].roles if self._snapshots else ()
+        fixed = sum(role.tokens for role in last if role.name in FIXED)
+        return max(int(self.usable * COMPRESS_TO) - fixed, 0)
+
+    def _price(self, usage: Usage | None) -> Decimal | None:
+        if usage is None or not self.model or usage.input <= 0:
+            return None
+        try:
+            return cost(self.model, usage)
+        except UnknownModelError:
+            return None
 
     def report(self) -> Report:
         """Return all snapshots so far."""
@@ -148,8 +238,10 @@ class Monitor:
         for section in (*packed.kept, *packed.dropped):
             if section.role in ("system", "pinned") and section.text:
                 self._pinned[section.name] = section.text
-        read = "\n".join(message.text for message in packed.messages())
-        return tuple(Pinned(name, text in read) for name, text in self._pinned.items())
+        read = [message.text for message in packed.messages()]
+        return tuple(
+            Pinned(name, any(text in said for said in read)) for name, text in self._pinned.items()
+        )
 
 
 def advise(

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
+from agentkit.messages import Usage
 from agentkit.text import one_line, pad, width
 from agentkit.window import SectionRole
 
@@ -100,6 +102,10 @@ class Snapshot:
         pinned: The system prompt and each constraint that was ever pinned.
         flags: What to look at.
         reported: Input tokens as the provider counts them, or None.
+        usage: All that the provider reported, or None.
+        cost: Of the turn in US dollars, or None where no price is known.
+        session_cost: Of all turns so far, as far as prices are known.
+        refused: Why a compression was refused, if one was.
     """
 
     turn: int
@@ -113,6 +119,10 @@ class Snapshot:
     pinned: tuple[Pinned, ...]
     flags: tuple[Flag, ...]
     reported: int | None = None
+    usage: Usage | None = None
+    cost: Decimal | None = None
+    session_cost: Decimal = Decimal(0)
+    refused: str = ""
 
     @property
     def share(self) -> float:
@@ -162,6 +172,7 @@ class Report:
                 "dropped": len(s.dropped),
                 "flags": len(s.flags),
                 **{role.name: role.tokens for role in s.roles},
+                **_money(s),
             }
             for s in self.snapshots
         ]
@@ -175,6 +186,24 @@ class Report:
 
     def __repr__(self) -> str:
         return self.as_text()
+
+
+def _money(snapshot: Snapshot) -> dict[str, Any]:
+    """Return what a turn cost and what the cache gave, where the provider said so."""
+    found: dict[str, Any] = {}
+    usage = snapshot.usage
+    if usage is not None and (usage.cache_read or usage.cache_write):
+        found |= {"cache_read": usage.cache_read, "cache_write": usage.cache_write}
+    if snapshot.session_cost:
+        found |= {"cost": snapshot.cost, "session_cost": snapshot.session_cost}
+    return found
+
+
+def dollars(amount: Decimal | None) -> str:
+    """Return a price, with enough digits to see it."""
+    if amount is None:
+        return "no price known"
+    return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
 def percent(tokens: int, of: int) -> str:
@@ -212,5 +241,19 @@ def _snapshot_lines(snapshot: Snapshot) -> Iterator[str]:
         yield f"  pinned:  {one_line(pin.name)} is {'inside' if pin.inside else 'NOT inside'}"
     for flag in snapshot.flags:
         yield f"  flag:    {flag.reason} {flag.remedy}"
+    usage = snapshot.usage
+    if usage is not None and (usage.cache_read or usage.cache_write):
+        share = percent(usage.cache_read, usage.input)
+        yield (
+            f"  cache:   {usage.cache_read:,} read ({share} of the input), "
+            f"{usage.cache_write:,} written"
+        )
+    if snapshot.session_cost:
+        yield (
+            f"  cost:    {dollars(snapshot.cost)} this turn, "
+            f"{dollars(snapshot.session_cost)} so far"
+        )
+    if snapshot.refused:
+        yield f"  refused: compression: {snapshot.refused}"
     if snapshot.drift is not None:
         yield f"  counted {snapshot.used:,}, reported {snapshot.reported:,} ({snapshot.drift:+.1%})"

@@ -160,7 +160,7 @@ def sentences(text: str) -> list[str]:
     """Return the sentences of a text; of a long one, those near its two ends."""
     if len(text) > READ_CHARS:
         text = f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"
-    found = (match.group().strip() for match in _SENTENCE.finditer(text))
+    found = (match.group().strip().removeprefix("- ") for match in _SENTENCE.finditer(text))
     return [sentence for sentence in found if sentence and len(sentence) <= LONGEST_SENTENCE]
 
 

@@ -17,7 +17,7 @@ text clock checkout
 messages vocabulary shrink
 wire trace tokens value
 window tools summary
-context guard snapshot transcript
+context guard snapshot transcript compress
 slim models host
 flags
 monitor

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from agentkit.report.build import Reported, WhatIf, WindowReport
-from agentkit.snapshot import percent
+from agentkit.snapshot import dollars, percent
 from agentkit.text import one_line, pad, width
 
 BAR_COLUMNS = 28
@@ -113,13 +113,6 @@ def _flags(report: WindowReport) -> Iterator[str]:
     for flag in report.flags:
         yield f"{flag.kind}: {flag.reason}"
         yield f"  → {flag.remedy}"
-
-
-def dollars(amount: Decimal | None) -> str:
-    """Return a price, with enough digits to see it."""
-    if amount is None:
-        return "no price known"
-    return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
 def _reported(reported: Reported | None) -> Iterator[str]:

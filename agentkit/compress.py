@@ -1,0 +1,100 @@
+"""Makes a history shorter: the newest rounds stay, the older ones become a summary.
+
+    round 1 ... round 34 │ round 35 ... round 40
+    ──── summary ──────▶ │ as they were             if that reaches the target; else refused
+
+It is tried with six rounds kept, then with fewer. What cannot reach the target is refused
+with the reason and changes nothing: a compression that does not shrink is paid for on
+every turn and helps on none.
+
+Read after: summary.py.     Read next: monitor.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agentkit.messages import Message, mend, rounds, user
+from agentkit.summary import BUDGET, Summary, summarise
+from agentkit.tokens import message_size
+from agentkit.value import Rules
+
+KEEP_ROUNDS = 6  # what was said last is referred to as "it"
+HEADINGS = ("[Summary of the conversation so far]", "[到目前为止的对话摘要]")  # English, Chinese
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """What came of one attempt.
+
+    Attributes:
+        messages: The history to go on with; the old one when it was refused.
+        summary: Of what was taken out.
+        before: Tokens of the history.
+        after: Tokens of `messages`.
+        target: What had to be reached.
+        done: It was reached.
+        reason: What was done, or why not.
+    """
+
+    messages: tuple[Message, ...]
+    summary: Summary
+    before: int
+    after: int
+    target: int
+    done: bool
+    reason: str
+
+
+def compress(
+    history: Sequence[Message],
+    *,
+    count: Callable[[str], int],
+    target: int,
+    keep: int = KEEP_ROUNDS,
+    budget: int = BUDGET,
+    earlier: Summary | None = None,
+    rules: Rules | None = None,
+) -> Compression:
+    """Return the history in at most `target` tokens, or a refusal.
+
+    Args:
+        history: The rounds so far; system messages are left out, lost results added.
+        count: Tokens of a text.
+        target: For the whole result, the summary among it.
+        keep: Rounds at the end that stay whole; fewer where these are too long.
+        budget: Of the summary.
+        earlier: The summary that the history begins with, from a compression before.
+        rules: Say what is worth a sentence in the summary.
+    """
+    said = [message for message in mend(history) if message.role != "system"]
+    before = sum(message_size(message, count) for message in said)
+    body = said[1:] if earlier is not None and said and _is_summary(said[0]) else said
+    past = rounds(body)
+    summary, after = Summary(), before
+    for kept in range(min(keep, len(past) - 1), 0, -1):
+        old = [message for each in past[:-kept] for message in each.messages]
+        new = [message for each in past[-kept:] for message in each.messages]
+        summary = summarise(old, count=count, budget=budget, earlier=earlier, rules=rules)
+        result = [as_message(summary), *new] if summary.text else new
+        after = sum(message_size(message, count) for message in result)
+        if after <= target and after < before:
+            reason = f"{len(past) - kept} rounds became a summary, {kept} stay as they were"
+            return Compression(tuple(result), summary, before, after, target, True, reason)
+    if before <= target:
+        reason = f"the history has {before:,} tokens and the target is {target:,} already"
+    elif len(past) < 2:
+        reason = f"there is one round, of {before:,} tokens; it stays whole"
+    else:
+        reason = f"with a summary and the last round it takes {after:,} tokens, not {target:,}"
+    return Compression(tuple(history), summary, before, before, target, False, reason)
+
+
+def as_message(summary: Summary) -> Message:
+    """Return a summary as the first message of a history."""
+    return user(f"{HEADINGS[summary.chinese]}\n{summary.text}")
+
+
+def _is_summary(message: Message) -> bool:
+    return message.role == "user" and message.text.startswith(HEADINGS)
