@@ -69,7 +69,7 @@ ListLimit = Annotated[
 Offset = Annotated[
     int,
     Field(
-        description="How many to skip: next_offset of the last page, e.g. 20", examples=[20], ge=0
+        description="How many to skip: next_offset of the last page, e.g. 20", examples=[0], ge=0
     ),
 ]
 
