@@ -7,7 +7,7 @@ An argument is recognised by its type, its choices, its name and its description
 that order. One that must be there and cannot be found is an open question: the reader
 then asks the user instead of making something up.
 
-Read after: language.py.     Read next: reader.py.
+Read after: language.py, values.py, intent.py.     Read next: reader.py.
 """
 
 from __future__ import annotations
@@ -17,43 +17,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentkit.models.language import asks, concepts, content, headline, topic
+from agentkit.models import values
+from agentkit.models.intent import asks, content, headline
+from agentkit.models.language import VERBS, concepts, gist, topic
 from agentkit.text import fold
 from agentkit.tools import ToolSpec
 
-VERBS = frozenset(
-    f"={verb}"
-    for verb in "note write remember recall remind search list read delete forget update create".split()
-)
-_QUOTED = re.compile(r"[\"“”「『《](.+?)[\"“”」』》]|(?<!\w)'([^']{2,})'(?!\w)")
 _REFERS = re.compile(r"\b(?:id|title|name)\b")  # an argument that points at something there is
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\d)")
-_ID = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{1,12}[-_]?\d[\w-]*")
-_PLACE_EN = re.compile(
-    r"\b(?:in|at|near|for|to|from)\s+((?:[A-Z][\w'’-]+)(?:\s+(?:[A-Z][\w'’-]+))*)"
-)
-_PLACE_ZH = re.compile(
-    r"(北京|上海|广州|深圳|杭州|南京|成都|重庆|武汉|西安|天津|苏州|长沙|青岛|厦门|香港|台北|"
-    r"东京|纽约|伦敦|巴黎|柏林|新加坡|[\u4e00-\u9fff]{2,3}(?=市))"
-)
-_NUMBERS_ZH = {c: n for n, c in enumerate("零一二三四五六七八九十")} | {"两": 2}
-_NUMBERS_EN = {
-    word: n
-    for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-}
+_DEFAULT = re.compile(r"\buse '([^']+)'[^.]*\bif no", re.IGNORECASE)
+_FIRST = frozenset({"source", "from", "origin", "start", "departure"})
+_LAST = frozenset({"target", "to", "destination", "end", "dest", "arrival"})
+_CALLED = re.compile(r"\b(?:called|named|titled)\s+(\w[^\"“”,;:\n]*)(?=:\s)")
+_AMOUNTS = frozenset({"limit", "count", "max", "top", "n", "number", "amount"})
+_MANY_ZH = re.compile(r"(?:最近|最新|前|最多)\s*[\d零一二三四五六七八九十两]+\s*[条个篇份项]")
+_NOT = re.compile(r"\b(?:not|no|without|non)\W+$|(?:不|没|别|非)[要用是]?$")
 
-_KINDS: tuple[tuple[str, frozenset[str]], ...] = (
-    (
-        "query",
-        frozenset("query q question keyword keywords search topic term terms subject".split()),
-    ),
-    ("title", frozenset("title heading headline label summary".split())),
-    ("text", frozenset("text body content contents note message fact memory description".split())),
-    ("place", frozenset("city place location town destination where region".split())),
-    ("id", frozenset("id identifier number code key uid".split())),
-)
+# What a string argument is for: the last word of its name, or a word of its description.
+_KINDS: Mapping[str, frozenset[str]] = {
+    "query": frozenset("query q question keyword keywords search topic term terms".split()),
+    "title": frozenset("title heading headline label subject".split()),
+    "text": frozenset("text body content contents note message fact memory description".split()),
+    "zone": frozenset("timezone tz zone".split()),
+    "place": frozenset("city place location town destination origin where region".split()),
+    "time": frozenset("time hour clock".split()),
+    "date": frozenset("date day when".split()),
+    "id": frozenset("id identifier number code key uid".split()),
+}
+_LABELS: Mapping[str, frozenset[str]] = {  # by which name a request gives one
+    "title": frozenset({"title", "titled", "heading", "标题", "题目", "名为"}),
+    "text": frozenset({"text", "body", "content", "内容", "正文"}),
+    "query": frozenset({"query", "关键词"}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,44 +68,45 @@ class Filled:
 
 def fill(request: str, tool: ToolSpec) -> Filled:
     """Return what a request gives for each argument of a tool."""
-    values: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     free = False
     for name, schema in tool.properties.items():
-        needed = name in tool.required
-        value = _value(request, name, schema, needed=needed, tool=tool)
+        value = _value(request, name, _plain(schema), tool)
         if value is not None:
-            values[name] = value
+            found[name] = value
             free = free or _takes_up(request, value, _plain(schema), tool)
-    missing = tuple(name for name in tool.required if name not in values)
-    return Filled(values, missing, free)
+    missing = tuple(name for name in tool.required if name not in found)
+    return Filled(found, missing, free)
 
 
 def _takes_up(request: str, value: Any, schema: Mapping[str, Any], tool: ToolSpec) -> bool:
     """Return whether this argument holds what the request is about."""
-    if not isinstance(value, str) or "enum" in schema:
+    if not isinstance(value, str | list) or "enum" in schema:
         return False
-    points = tool.tier != "write" and _REFERS.search(_described(schema))
-    return certain(request) if points else True
+    return certain(gist(request)) if _points(schema, tool) else True
 
 
-def _value(
-    request: str, name: str, schema: Mapping[str, Any], *, needed: bool, tool: ToolSpec
-) -> Any:
+def _points(schema: Mapping[str, Any], tool: ToolSpec) -> bool:
+    """Return whether an argument must name something that is there already."""
+    return tool.tier != "write" and _REFERS.search(_described(schema)) is not None
+
+
+def _value(request: str, name: str, schema: Mapping[str, Any], tool: ToolSpec) -> Any:
     """Return the value of one argument, or None where the request holds none."""
-    plain = _plain(schema)
-    if "enum" in plain:
-        return _choice(request, plain["enum"], needed=needed)
-    kind = plain.get("type", "string")
-    if kind in ("integer", "number"):
-        return (
-            _number(request, whole=kind == "integer") if needed or _named(name, request) else None
-        )
-    if kind == "array" and needed and _plain(plain.get("items", {})).get("type") == "string":
-        found = _value(request, name, plain.get("items", {}), needed=True, tool=tool)
-        return None if found is None else [found]
-    if kind != "string":
-        return None
-    return _string(request, name, plain, needed=needed, tool=tool)
+    needed = name in tool.required
+    whole, request = request, gist(request)
+    if "enum" in schema:
+        return _choice(request, name, schema["enum"], needed=needed)
+    match schema.get("type", "string"):
+        case "integer" | "number":
+            return _number(request, name, tool)
+        case "boolean":
+            return _yes_or_no(request, name)
+        case "array":
+            return _array(request, name, _plain(schema.get("items", {})), tool)
+        case "string":
+            return _string(request, name, schema, tool, whole) or _default(schema, needed=needed)
+    return None
 
 
 def _plain(schema: Any) -> Mapping[str, Any]:
@@ -124,51 +119,76 @@ def _plain(schema: Any) -> Mapping[str, Any]:
 
 
 def _string(
-    request: str, name: str, schema: Mapping[str, Any], *, needed: bool, tool: ToolSpec
+    request: str, name: str, schema: Mapping[str, Any], tool: ToolSpec, whole: str
 ) -> str | None:
-    """Return a string argument: an id, a place, a title, a query or the content itself."""
+    """Return a string argument: an id, a place, a time, a title, a query or the content."""
     kind = kind_of(name, schema)
-    if kind == "text" and tool.tier != "write" and _REFERS.search(_described(schema)):
-        kind = "reference"
-    quoted = next((a or b for a, b in _QUOTED.findall(request)), None)
+    needed = name in tool.required
+    named = values.labelled(
+        request, _LABELS.get(kind, frozenset()) | {name, name.replace("_", " ")}
+    )
+    if named is not None:
+        return named
+    if kind in ("text", "title", "other") and _points(schema, tool):
+        return values.identifier(request) or values.quoted(request) or topic(request, VERBS) or None
     match kind:
         case "id":
-            found = _ID.search(request)
-            return found.group() if found else quoted if needed else None
-        case "reference":
-            named = _ID.search(request)
-            return named.group() if named else quoted or topic(request, VERBS) or None
+            return values.identifier(request) or (values.quoted(request) if needed else None)
+        case "zone":
+            return _from_or_to(name, _zones(request))
         case "place":
-            found = _PLACE_ZH.search(request) or _PLACE_EN.search(request)
-            return found.group(1) if found else None
-        case "title":
-            if tool.tier == "write":
-                return headline(content(request))
-            return quoted or (topic(request, VERBS) or None if needed else None)
-        case "text":
-            return content(request) if needed or not asks(request) else None
+            return _from_or_to(name, values.places(request))
+        case "time":
+            return next(iter(values.times(request)), None)
+        case "date":
+            return next(iter(values.dates(request)), None)
         case "query":
-            return quoted or topic(request, _own_words(tool)) or None
-    return content(request) if needed else None
+            return values.quoted(request) or topic(request, _own_words(tool)) or None
+        case "title" | "text":
+            return _words(whole, kind, tool, needed=needed)
+    return (values.quoted(request) or content(whole) or None) if needed else None
+
+
+def _words(request: str, kind: str, tool: ToolSpec, *, needed: bool) -> str | None:
+    """Return the words that a request hands over, or their headline."""
+    if tool.tier != "write":
+        brief = gist(request)
+        wanted = values.quoted(brief) or (topic(brief, VERBS) if kind == "title" else "")
+        return wanted or (content(request) if kind == "text" else None) if needed else None
+    if not needed and asks(gist(request)):
+        return None
+    called = _CALLED.search(request)
+    handed = values.labelled(request, _LABELS["text"]) or content(request)
+    if called:
+        if kind == "title":
+            return called.group(1)
+        handed = request[called.end() :].strip(" :")
+    return (headline(handed) if kind == "title" else handed) or None
 
 
 def kind_of(name: str, schema: Mapping[str, Any]) -> str:
     """Return what a string argument is for: by its name, else by its description."""
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
-    for kind, names in _KINDS:
+    for kind, names in _KINDS.items():
         if words and words[-1] in names:
             return kind
     described = set(re.findall(r"[a-z]+", _described(schema))[:12])
-    return next((kind for kind, names in _KINDS if described & names), "other")
+    return next((kind for kind, names in _KINDS.items() if described & names), "other")
 
 
 def _described(schema: Mapping[str, Any]) -> str:
     return str(schema.get("description", "")).lower()
 
 
+def _default(schema: Mapping[str, Any], *, needed: bool) -> str | None:
+    """Return what a description says to send where the user names nothing."""
+    found = _DEFAULT.search(str(schema.get("description", ""))) if needed else None
+    return found.group(1) if found else None
+
+
 def certain(request: str) -> bool:
     """Return whether a request names one thing exactly: by an id or between quotes."""
-    return bool(_ID.search(request) or _QUOTED.search(request))
+    return bool(values.identifier(request) or values.quoted(request))
 
 
 def _own_words(tool: ToolSpec) -> frozenset[str]:
@@ -176,29 +196,100 @@ def _own_words(tool: ToolSpec) -> frozenset[str]:
     return VERBS | frozenset(concepts(tool.name))
 
 
-def _choice(request: str, choices: Sequence[Any], *, needed: bool) -> Any:
-    """Return the choice that the request names, in either language."""
-    wanted, text = set(concepts(request)), fold(request)
-    for choice in choices:
-        if fold(str(choice)) in text or set(concepts(str(choice))) & wanted:
-            return choice
+def _choice(request: str, name: str, choices: Sequence[Any], *, needed: bool) -> Any:
+    """Return the choice that a request names; of several, the one in this argument's place."""
+    named = _named_choices(request, choices)
+    words = set(re.findall(r"[a-z]+", name.lower()))
+    if named:
+        return named[-1] if words & _LAST and len(named) > 1 else named[0]
     return choices[0] if needed and len(choices) == 1 else None
 
 
-def _named(name: str, request: str) -> bool:
-    """Return whether a request speaks of an optional number, e.g. "limit" or "days"."""
-    words = set(concepts(name))
-    return bool(words & set(concepts(request)))
+def _named_choices(request: str, choices: Sequence[Any]) -> list[Any]:
+    """Return the choices that a request names, in either language, in its order."""
+    wanted, text = concepts(request), fold(request)
+    found: list[tuple[int, Any]] = []
+    for choice in choices:
+        word = re.escape(fold(str(choice)).replace("_", " "))
+        meant = concepts(str(choice))
+        written = re.search(rf"(?<![a-z0-9]){word}(?![a-z0-9])", text)
+        if written:
+            found.append((written.start(), choice))
+        elif meant and set(meant) <= set(wanted):
+            found.append((len(text) + wanted.index(meant[0]), choice))
+    return [choice for _, choice in sorted(found, key=lambda pair: pair[0])]
 
 
-def _number(request: str, *, whole: bool) -> int | float | None:
-    """Return the first number of a request, written in digits or in words."""
-    text = fold(request)
-    found = _NUMBER.search(text)
-    if found:
-        return int(float(found.group())) if whole else float(found.group())
-    for word in re.findall(r"[a-z]+", text):
-        if word in _NUMBERS_EN:
-            return _NUMBERS_EN[word]
-    spoken = re.search(r"([零一二三四五六七八九十两])(?=[条个天篇项份次])", text)
-    return _NUMBERS_ZH[spoken.group(1)] if spoken else None
+def _number(request: str, name: str, tool: ToolSpec) -> int | float | None:
+    """Return the number that this argument stands for; of several, the one in its place."""
+    kinds = {n: _plain(s).get("type") for n, s in tool.properties.items()}
+    whole = kinds[name] == "integer"
+    named = values.labelled(request, {name, name.replace("_", " ")})
+    found = values.numbers(named or request, whole=whole)
+    if named is not None:
+        return found[0] if found else None
+    needed = [n for n in tool.required if kinds.get(n) in ("integer", "number")]
+    if name in needed:
+        return found[needed.index(name)] if needed.index(name) < len(found) else None
+    spoken_of = set(concepts(name)) & set(concepts(request))
+    return found[0] if found and (spoken_of or _so_many(request, name, tool)) else None
+
+
+def _so_many(request: str, name: str, tool: ToolSpec) -> bool:
+    """Return whether a request asks for so many things: "the last 3 notes", "最近三条"."""
+    if name.split("_")[-1] not in _AMOUNTS:
+        return False
+    things = set(concepts(tool.name)) - (VERBS - {"=note"})
+    many = re.search(
+        r"\b(?:last|next|first|latest|newest|top|best)\s+\w+\s+([a-z]+)", fold(request)
+    )
+    return bool(many and things & set(concepts(many.group(1)))) or bool(_MANY_ZH.search(request))
+
+
+def _yes_or_no(request: str, name: str) -> bool | None:
+    """Return True where the request speaks of it, False where it says not to, else None."""
+    for word in re.finditer(r"[a-z']+|[\u4e00-\u9fff]+", fold(request)):
+        shared = set(concepts(word.group())) & set(concepts(name))
+        if shared:
+            before = fold(request)[: word.end()]
+            said = before[: word.start()] if word.group().isascii() else before
+            return not (_NOT.search(said) or re.search("不|没|别", word.group()))
+    return None
+
+
+def _array(request: str, name: str, items: Mapping[str, Any], tool: ToolSpec) -> list[Any] | None:
+    """Return the parts of an enumeration: behind the argument's name, or behind a colon."""
+    kind = items.get("type", "string")
+    if kind in ("integer", "number"):
+        return values.numbers(request, whole=kind == "integer") or None
+    if "enum" in items:
+        return _named_choices(request, items["enum"]) or None
+    named = re.search(rf"(?i)\b{re.escape(name)}\s*(?:are\s|[=:：])\s*(.+)$", request)
+    if named:
+        return values.listed(named.group(1))
+    if kind != "string" or name not in tool.required:
+        return None
+    colon = re.search(r"[:：]\s*(.+)$", request)
+    others = {word for other in tool.properties if other != name for word in concepts(other)}
+    parts = values.listed(colon.group(1) if colon else content(request))
+    return [part for part in parts if not others & set(concepts(part))] or None
+
+
+def _zones(request: str) -> list[tuple[str, str]]:
+    """Return time zones: as they are written, else those of the cities that are named."""
+    written = re.findall(r"\b[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+\b|\bUTC\b", request)
+    named = [(word, values.zone(place)) for word, place in values.places(request)]
+    return [("", zone) for zone in written] or [(word, zone) for word, zone in named if zone]
+
+
+def _from_or_to(name: str, found: Sequence[tuple[str, str]]) -> str | None:
+    """Return the place for an argument: "source" and the like leave, "target" arrives."""
+    words = set(re.findall(r"[a-z]+", name.lower()))
+    leaves = [place for word, place in found if word in ("from", "从")]
+    others = [place for word, place in found if word not in ("from", "从")]
+    fitting = others or leaves
+    if words & _FIRST:
+        fitting = leaves or others[:-1]
+    elif words & _LAST:
+        fitting = others[-1:]
+    return fitting[0] if fitting else None

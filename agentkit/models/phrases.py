@@ -10,6 +10,7 @@ Read after: language.py.     Read next: reader.py.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ _CHANGES = frozenset({"=write", "=create", "=update", "=delete", "=forget", "=re
 _FRAMES: Mapping[str, tuple[str, str]] = {
     "hello": ("Hello. What shall I look at?", "你好，需要我看什么？"),
     "heard": ("I have read that.", "我读到了。"),
+    "welcome": ("You are welcome.", "不客气。"),
+    "bye": ("Goodbye.", "再见。"),
     "unknown": (
         "I do not find that in what I was given to read.",
         "在我读到的内容里没有找到这一点。",
@@ -42,13 +45,38 @@ _FRAMES: Mapping[str, tuple[str, str]] = {
 }
 
 
+WAS_ASKED = re.compile(  # what an open question of the reader looks like
+    "|".join(
+        re.escape(text).replace(r"\{tool\}", ".+").replace(r"\{names\}", ".+")
+        for text in _FRAMES["ask"]
+    )
+)
+
+
 def say(frame: str, question: str, **parts: Any) -> str:
     """Return a sentence in the language of the question."""
-    text = _FRAMES[frame][is_chinese(question)]
+    chinese = is_chinese(question)
     shown = {
-        name: "、".join(part) if isinstance(part, tuple) else part for name, part in parts.items()
+        name: ("、" if chinese else ", ").join(part) if isinstance(part, tuple) else part
+        for name, part in parts.items()
     }
-    return text.format(**shown)
+    return _FRAMES[frame][chinese].format(**shown)
+
+
+def told(text: str) -> list[str]:
+    """Return what a result says in words: the texts in its JSON, in order, or itself."""
+    value = _parse(text)
+    if not isinstance(value, Mapping | list):
+        return [text]
+    found: list[str] = []
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, str) and part:
+            found.append(part)
+        elif isinstance(part, Mapping | list):
+            left.extend(reversed(list(part.values() if isinstance(part, Mapping) else part)))
+    return found
 
 
 def phrase(results: Sequence[tuple[ToolCall, Message]], *, question: str) -> str:
@@ -81,7 +109,9 @@ def _structured(value: Any, question: str, *, changed: bool) -> str:
         return say("found", question, text=fields) if fields else say("nothing", question)
     if not items:
         return say("nothing", question)
-    shown = "; ".join(_item(item) for item in items[:MOST_ITEMS])
+    shown = ("；" if is_chinese(question) else "; ").join(
+        _item(item) for item in items[:MOST_ITEMS]
+    )
     more = say("more", question, n=len(items) - MOST_ITEMS) if len(items) > MOST_ITEMS else ""
     return say("found some", question, n=len(items), text=shown + more)
 
@@ -109,14 +139,10 @@ def _fields(value: Mapping[str, Any]) -> str:
     ]
     return ", ".join(
         f"{name} “{_short(item)}”"
-        if (isinstance(item, str) and " " in item) or _wide(item)
+        if isinstance(item, str) and (" " in item or is_chinese(item))
         else f"{name} {item}"
         for name, item in plain[:MOST_FIELDS]
     )
-
-
-def _wide(item: Any) -> bool:
-    return isinstance(item, str) and is_chinese(item)
 
 
 def _item(item: Any) -> str:
