@@ -39,7 +39,7 @@ CODES = np.dtype([("code", "<i8"), ("count", "u1")])  # how keys lie on disk, 9 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣_", "-"))
 _RUN = re.compile(r"[A-Za-z0-9]+(?:(?:-|(?<=\d)[./](?=\d))[A-Za-z0-9]+)*")
 _DIGIT = re.compile(r"\d")
-_PHONE = re.compile(r"(?<![A-Za-z0-9])(\+?)\(?(\d[\d\-. ()]{5,18}\d)(?![A-Za-z0-9])")
+_PHONE = re.compile(r"(?<![A-Za-z0-9./-])(\+?)\(?(\d[\d\-. ()]{5,18}\d)(?![A-Za-z0-9])")
 _QUANTITY = re.compile(r"\d+[a-z]{1,2}|\d{1,3}-[a-z]{3,}.*")  # 5km, 2nd, 10-year-old
 _YEAR = re.compile(r"(19|20)\d\d")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")

@@ -197,7 +197,7 @@ class LongTermMemory:
         """Forget what has expired, and what is of less importance than `below`."""
         now = self.clock.now().timestamp()
         line = check_share("below", below)
-        self.flush()
+        self.flush(tenant=tenant)
         with self._changing(tenant) as at:
             rows = self.database.read(
                 "SELECT id FROM records WHERE tenant = ? AND id IS NOT NULL"
@@ -232,10 +232,12 @@ class LongTermMemory:
         self.compact()
         return gone
 
-    def flush(self) -> None:
-        """Write down which records were used since last time."""
+    def flush(self, *, tenant: str | None = None) -> None:
+        """Write down which records were used since last time; None: of every tenant."""
         with self.database.lock:
-            used, self._used = self._used, {}
+            used = {key: when for key, when in self._used.items() if tenant in (None, key[0])}
+            for key in used:
+                del self._used[key]
         if not used or self.database.read_only:
             return
         with self.database.write():

@@ -86,7 +86,7 @@ class Postings:
         Robertson and Zaragoza 2009, equations 3.3 and 3.15, with the idf kept positive.
 
         Args:
-            query: The weight of each key, e.g. how often it was said.
+            query: The weight of each key, e.g. how often it was said. Sums are in this order.
             lengths: (n,) words of each record.
             live: (n,) which records count. Others get 0 and are in no statistic.
 
@@ -98,9 +98,10 @@ class Postings:
         alive = int(np.count_nonzero(live))
         if not alive or not query:
             return scores, 0.0
-        average = max(float(lengths[live].mean()) if alive < len(live) else lengths.mean(), 1.0)
+        counted = lengths[live] if alive < len(live) else lengths
+        average = max(float(counted.sum(dtype=np.float64)) / alive, 1.0)
         asked = 0.0
-        for code in sorted(query):
+        for code in query:
             slots, counts = self.holders(code)
             if alive < len(live):
                 keep = live[slots]

@@ -26,12 +26,14 @@ FIRST_BLOCK, LARGEST_BLOCK = 256, 8_192  # rows; a full block is never copied ag
 class Vectors:
     """Rows of length 1 by slot; a slot may have none.
 
-    Attributes:
+    Args:
         dimension: Numbers in a row.
+        exact_rows: Up to so many, every row is compared.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, *, exact_rows: int = EXACT_ROWS) -> None:
         self.dimension = dimension
+        self._exact_rows = exact_rows
         self._blocks: list[npt.NDArray[np.float32]] = []
         self._starts: list[int] = []
         self._has = np.zeros(0, np.bool_)
@@ -93,7 +95,7 @@ class Vectors:
             live: (n,) which records count.
         """
         self.grow(len(live))
-        if len(live) <= EXACT_ROWS:
+        if len(live) <= self._exact_rows:
             found = self._all(query)[: len(live)]
             return np.asarray(np.where(live, found, 0), np.float32)
         found = np.zeros(len(live), np.float32)
