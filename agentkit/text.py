@@ -25,6 +25,9 @@ _HAN = r"\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = r"\u3040-\u30ff"
 HAN = re.compile(f"[{_HAN}{_KANA}]")
 _PIECE = re.compile(f"[{_HAN}{_KANA}]+|[^\\W_{_HAN}{_KANA}]+(?:['’][^\\W_{_HAN}{_KANA}]+)?")
+_ASCII_PIECE = re.compile(
+    r"[a-z0-9]+(?:'[a-z0-9]+)?"
+)  # the same for folded ASCII, four times faster
 
 # Words of English that say how a sentence is built, not what it is about. Question words
 # are among them: they match every other question and no answer.
@@ -119,7 +122,8 @@ def terms(text: str, *, unigrams: bool = False) -> list[str]:
             shares few pairs with a short record.
     """
     found: list[str] = []
-    for piece in _PIECE.findall(fold(text)):
+    folded = fold(text)
+    for piece in (_ASCII_PIECE if folded.isascii() else _PIECE).findall(folded):
         if not piece.isascii() and HAN.match(piece):
             found.extend(_pairs(piece))
             if unigrams and len(piece) > 1:

@@ -38,7 +38,7 @@ from agentkit.errors import (
 APPLICATION = 0x616B6D31  # "akm1": a SQLite file with another mark is not ours
 VERSION = 1  # of the tables below; a store of a newer version is refused
 WAIT_S = 10.0  # how long a write waits for another process
-PAGE_BYTES = 8_192  # three vectors of 512 numbers fit; 4 KB pages hold one and waste the rest
+JOURNAL_PAGES = 4_000  # 16 MB: a page that changes often is brought into the file once
 IN_MEMORY = ":memory:"
 
 TABLES = """
@@ -47,18 +47,19 @@ CREATE TABLE tenants (
     number INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, label NOT NULL,
     changes INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE records (
-    number INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, id TEXT, changed INTEGER NOT NULL,
+    number INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, id TEXT, changed INTEGER,
     kind TEXT NOT NULL, importance REAL NOT NULL, confidence REAL NOT NULL,
     created REAL NOT NULL, last_used REAL, expires REAL, superseded_by TEXT,
     same INTEGER, subject INTEGER, talk INTEGER, turn INTEGER);
 CREATE UNIQUE INDEX record_ids ON records (tenant, id);
-CREATE INDEX record_changes ON records (tenant, changed);
+CREATE INDEX record_changes ON records (tenant, changed) WHERE changed IS NOT NULL;
 CREATE INDEX record_same ON records (tenant, same);
 CREATE INDEX record_subjects ON records (tenant, subject) WHERE subject IS NOT NULL;
 CREATE TABLE contents (
     number INTEGER PRIMARY KEY, text NOT NULL, raw NOT NULL, about NOT NULL,
     words BLOB NOT NULL, exact BLOB NOT NULL);
-CREATE TABLE embedders (number INTEGER PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER NOT NULL);
+CREATE TABLE embedders (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, dimension INTEGER NOT NULL);
 """
 
 Row = tuple[Any, ...]
@@ -91,9 +92,14 @@ class Database:
         """Run one statement inside `write()`; return the number of rows it changed."""
         return self._execute(sql, values).rowcount
 
-    def insert(self, sql: str, values: Sequence[Any]) -> int:
-        """Run one INSERT inside `write()`; return the number of the new row."""
-        return self._execute(sql, values).lastrowid or 0
+    def insert(self, sql: str, values: Sequence[Any]) -> tuple[int, bool]:
+        """Run one INSERT inside `write()`.
+
+        Returns:
+            The number of the new row, and whether it was left out as a duplicate.
+        """
+        cursor = self._execute(sql, values)
+        return cursor.lastrowid or 0, cursor.rowcount == 0
 
     def _execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         try:
@@ -198,8 +204,13 @@ def open_database(
         version = _version(database)
         if not read_only:
             synchronous = "FULL" if power_safe else "NORMAL"
-            pages = f"page_size={PAGE_BYTES}"
-            for pragma in (pages, "journal_mode=WAL", f"synchronous={synchronous}", "fullfsync=ON"):
+            journal = f"wal_autocheckpoint={JOURNAL_PAGES}"
+            for pragma in (
+                "journal_mode=WAL",
+                journal,
+                f"synchronous={synchronous}",
+                "fullfsync=ON",
+            ):
                 database.read(f"PRAGMA {pragma}")
         for pragma in ("secure_delete=ON", "temp_store=MEMORY", "cache_size=-8000"):
             database.read(f"PRAGMA {pragma}")

@@ -135,7 +135,7 @@ class TenantIndex:
         """
         if changes == self.changes:
             return
-        rows = self._source.changes(self.changes)
+        rows = self._source.changes(self.changes, self._newest)
         self._update([row for row in rows if row.number <= self._newest])
         self._append([row for row in rows if row.number > self._newest and row.live])
         self._newest = max([self._newest, *(row.number for row in rows)])

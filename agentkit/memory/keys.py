@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ class Keys:
     """The keys of one record, as numbers.
 
     Attributes:
-        words: (n,) of `CODES`, ordered by code; what BM25 counts.
+        words: (n,) of `CODES`, in order of appearance; what BM25 counts.
         exact: (m,) of `CODES`; identifiers, entities and the speaker.
         same: Equal for two texts that differ in case, width, commas and light words.
         subject: Equal for two records of one subject; 0 for none.
@@ -81,11 +81,11 @@ def record_keys(draft: Draft, secret: bytes) -> Keys:
     exact += [entity_key(name, value) for name, value in draft.entities.items()]
     if draft.speaker:
         full = fold(draft.speaker).strip()
-        exact += [f"by:{name}" for name in {full, *full.split()[:1]}]
+        exact += [f"by:{name}" for name in (full, *full.split()[:1])]
     turn = draft.turn
     return Keys(
         _counted(words, secret),
-        _counted(set(exact), secret),
+        _counted(list(dict.fromkeys(exact)), secret),
         code(f"same:{sameness(draft.text)}", secret),
         code(f"subject:{fold(draft.subject).strip()}", secret) if draft.subject.strip() else 0,
         code(f"talk:{turn[0]}", secret) if turn else 0,
@@ -93,9 +93,10 @@ def record_keys(draft: Draft, secret: bytes) -> Keys:
 
 
 def _counted(keys: Iterable[str], secret: bytes) -> npt.NDArray[np.void]:
-    counts = sorted((code(key, secret), min(n, 255)) for key, n in Counter(keys).items())
-    packed = struct.pack(f"<{'qB' * len(counts)}", *chain.from_iterable(counts))
-    return np.frombuffer(packed, CODES)
+    flat: list[int] = []
+    for key, count in Counter(keys).items():
+        flat += (code(key, secret), min(count, 255))
+    return np.frombuffer(struct.pack("<" + "qB" * (len(flat) // 2), *flat), CODES)
 
 
 def entity_key(name: str, value: str) -> str:
@@ -109,7 +110,8 @@ def sameness(text: str) -> str:
 
     Negations, numbers and names all count: "I eat nuts" is not "I do not eat nuts".
     """
-    words = _WORD.findall(_LIGHT_HAN.sub("", fold(text)))
+    folded = fold(text)
+    words = _WORD.findall(folded if folded.isascii() else _LIGHT_HAN.sub("", folded))
     kept = [word for word in words if word not in _LIGHT]
     return " ".join(kept) or fold(text).strip()
 

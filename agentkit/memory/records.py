@@ -210,6 +210,8 @@ def _checked(name: str, text: str, limit: int, advice: str = "Shorten it.") -> s
             f"The {name} is {type(text).__name__}, not text.",
             hint="Decode bytes first; write numbers and objects as a sentence.",
         )
+    if not text:
+        return text
     if len(text) > limit:
         raise RecordError(
             f"The {name} has {len(text)} characters; at most {limit} are kept.", hint=advice

@@ -30,9 +30,8 @@ KeyLists = tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]  # how many each, 
 Item = TypeVar("Item")
 
 INSERT_RECORD = (
-    "INSERT INTO records (tenant, id, changed, kind, importance, confidence, created, last_used,"
-    " expires, superseded_by, same, subject, talk, turn)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?, NULL, ?, ?, ?, ?)"
+    "INSERT OR IGNORE INTO records (tenant, id, kind, importance, confidence, created, expires,"
+    " same, subject, talk, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_CONTENT = (
     "INSERT INTO contents (number, text, raw, about, words, exact) VALUES (?, ?, ?, ?, ?, ?)"
@@ -45,7 +44,7 @@ SELECT_RECORD = (
 SELECT_CHANGES = (
     "SELECT number, id IS NOT NULL AND superseded_by IS NULL, importance, confidence, created,"
     " expires, kind, coalesce(talk, 0), coalesce(turn, 0)"
-    " FROM records WHERE tenant = ? AND changed > ?"
+    " FROM records"
 )
 BATCH = 500  # numbers in one query
 
@@ -95,9 +94,22 @@ class Source:
     vectors: str
     dimension: int
 
-    def changes(self, after: int) -> list[Change]:
-        """Return the rows whose last change has a greater number, ordered by row."""
-        rows = self.database.read(SELECT_CHANGES, (self.tenant, after))
+    def changes(self, after: int, newest: int) -> list[Change]:
+        """Return the rows that are newer than a row, or changed later, ordered by row.
+
+        Args:
+            after: The number of the last change that is known.
+            newest: The newest row that is known; -1 for none.
+        """
+        if newest < 0:
+            sql = f"{SELECT_CHANGES} INDEXED BY record_ids WHERE tenant = ?"
+            rows = self.database.read(sql, (self.tenant,))
+        else:
+            rows = self.database.read(
+                f"{SELECT_CHANGES} WHERE number > ? AND +tenant = ? UNION"
+                f" {SELECT_CHANGES} WHERE tenant = ? AND changed > ?",
+                (newest, self.tenant, self.tenant, after),
+            )
         return [Change(*row) for row in sorted(rows)]
 
     def keys(self, numbers: Sequence[int]) -> tuple[KeyLists, KeyLists]:
@@ -118,8 +130,18 @@ class Source:
             rows = self.database.read(f"{sql} ({marks(some)}) ORDER BY number", some)
             if rows:
                 stored = b"".join([self.seal.open(vector) for _, vector in rows])
-                vectors = np.frombuffer(stored, "<f4").reshape(len(rows), self.dimension)
+                vectors = from_file(stored).reshape(len(rows), self.dimension)
                 yield [number for number, _ in rows], vectors
+
+
+def to_file(vector: Floats) -> bytes:
+    """Return a vector as it stands in the file: 16 bits a number, which ranks the same."""
+    return vector.astype("<f2").tobytes()
+
+
+def from_file(stored: bytes) -> Floats:
+    """Return the vector of `to_file`; every process sees these numbers and no others."""
+    return np.frombuffer(stored, "<f2").astype(np.float32)
 
 
 def _joined(lists: Sequence[bytes]) -> KeyLists:
@@ -127,13 +149,12 @@ def _joined(lists: Sequence[bytes]) -> KeyLists:
     return sizes, np.frombuffer(b"".join(lists), CODES)
 
 
-def record_values(draft: Draft, keys: Keys, tenant: int, id: str, change: int, now: float) -> Row:  # noqa: A002
+def record_values(draft: Draft, keys: Keys, tenant: int, id: str, now: float) -> Row:  # noqa: A002
     """Return the values of `INSERT_RECORD`."""
     turn = draft.turn
     return (
         tenant,
         id,
-        change,
         draft.kind,
         draft.importance,
         draft.confidence,

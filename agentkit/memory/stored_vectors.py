@@ -21,7 +21,7 @@ from agentkit.errors import EmbedderError
 from agentkit.memory.database import Database
 from agentkit.memory.embed import Embedder
 from agentkit.memory.postings import Floats
-from agentkit.memory.rows import marks, open_text
+from agentkit.memory.rows import from_file, marks, open_text, to_file
 from agentkit.memory.seal import Seal
 
 SEALED_EXTRA = 28  # bytes of nonce and tag around a sealed vector
@@ -41,6 +41,7 @@ class StoredVectors:
         self.embedder = embedder
         self._database = database
         self._seal = seal
+        self._own = self._number()
 
     def adopt(self, *, replace: bool) -> None:
         """Make this embedder the store's, where it has none or `replace` is set."""
@@ -52,7 +53,7 @@ class StoredVectors:
                 return
             number = self._number()
             if number is None:
-                number = self._database.insert(
+                number, _ = self._database.insert(
                     "INSERT INTO embedders (name, dimension) VALUES (?, ?)",
                     (self.embedder.name, self.embedder.dimension),
                 )
@@ -67,6 +68,7 @@ class StoredVectors:
                 (self._stored_size(self.embedder.dimension),),
             )
             self._database.run("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (number,))
+            self._own = number
 
     def current(self) -> int | None:
         """Return the number of the store's embedder, or None for a store without one."""
@@ -75,7 +77,7 @@ class StoredVectors:
 
     def table(self, current: int | None) -> str:
         """Return the table to read vectors from; "" where they are another embedder's."""
-        return f"vectors_{current}" if current and current == self._number() else ""
+        return f"vectors_{current}" if current and current == self._own else ""
 
     def tables(self) -> list[str]:
         """Return every table of vectors, those of former embedders included."""
@@ -87,13 +89,17 @@ class StoredVectors:
         rows = self._database.read("SELECT name FROM embedders WHERE number = ?", (current,))
         return str(rows[0][0]) if rows else "no embedder"
 
-    def place(self, number: int, vector: Floats | None) -> Floats | None:
+    def place(self, number: int, vector: Floats | None, current: int | None) -> Floats | None:
         """Give a new record its row, with its vector if that is of the store's embedder.
 
+        Args:
+            number: The row.
+            vector: (d,) of this process's embedder, or None.
+            current: The number of the store's embedder.
+
         Returns:
-            The vector that was stored, or None.
+            The vector as every process will read it, or None.
         """
-        current = self.current()
         if current is None:
             return None
         mine = vector if self.table(current) else None
@@ -101,11 +107,11 @@ class StoredVectors:
             rows = self._database.read("SELECT dimension FROM embedders WHERE number=?", (current,))
             stored = bytes(self._stored_size(rows[0][0]))
         else:
-            stored = self._seal.close(mine.astype("<f4").tobytes())
+            stored = self._seal.close(to_file(mine))
         self._database.run(
             f"INSERT INTO vectors_{current} VALUES (?, ?, ?)", (number, mine is not None, stored)
         )
-        return mine
+        return None if mine is None else from_file(to_file(mine))
 
     def fill(self, numbers: Sequence[int], bump: Callable[[Sequence[int]], None]) -> None:
         """Embed these rows and store their vectors, each batch in one transaction.
@@ -127,7 +133,7 @@ class StoredVectors:
             vectors = embed_all(self.embedder, [open_text(text, self._seal) for _, text in rows])
             with self._database.write():
                 for (number, _), vector in zip(rows, vectors, strict=True):
-                    stored = self._seal.close(vector.astype("<f4").tobytes())
+                    stored = self._seal.close(to_file(vector))
                     self._database.run(
                         f"UPDATE {table} SET known = 1, vector = ? WHERE number = ? AND number IN"
                         " (SELECT number FROM records WHERE id IS NOT NULL)",
@@ -163,7 +169,7 @@ class StoredVectors:
         return int(rows[0][0]) if rows else None
 
     def _stored_size(self, dimension: int) -> int:
-        return 4 * dimension + (0 if self._seal.plain else SEALED_EXTRA)
+        return 2 * dimension + (0 if self._seal.plain else SEALED_EXTRA)
 
 
 def embed_all(embedder: Embedder, texts: Sequence[str]) -> Floats:
@@ -181,10 +187,10 @@ def embed_all(embedder: Embedder, texts: Sequence[str]) -> Floats:
             f" {embedder.dimension}.",
             hint="Set the embedder's dimension to what its model returns.",
         )
-    if not np.isfinite(rows).all():
+    squares = np.einsum("ij,ij->i", rows, rows)
+    if not np.isfinite(squares).all():
         raise EmbedderError(
             f"{embedder.name} gave numbers that are not finite.", hint="Try another model."
         )
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    lengths[lengths == 0] = 1
-    return np.asarray(rows / lengths[:, None], np.float32)
+    squares[squares == 0] = 1
+    return np.asarray(rows / np.sqrt(squares)[:, None], np.float32)

@@ -16,6 +16,8 @@ from agentkit.memory.keys import code
 from agentkit.memory.rows import close_text, open_text
 from agentkit.memory.seal import Seal
 
+_EMBEDDER = "SELECT value FROM meta WHERE name = 'embedder'"
+
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
@@ -25,11 +27,13 @@ class Tenant:
         name: E.g. "ada".
         number: In the rows of its records.
         changes: The number of its last change.
+        embedder: The number of the store's embedder, or None for a store without one.
     """
 
     name: str
     number: int
     changes: int
+    embedder: int | None
 
 
 class Tenants:
@@ -41,7 +45,7 @@ class Tenants:
 
     def find(self, name: str) -> Tenant | None:
         """Return a tenant, or None when nothing was ever remembered under this name."""
-        sql = "SELECT number, changes FROM tenants WHERE name = ?"
+        sql = f"SELECT number, changes, ({_EMBEDDER}) FROM tenants WHERE name = ?"
         rows = self._database.read(sql, (self.stored(name),))
         return Tenant(name, *rows[0]) if rows else None
 
@@ -49,16 +53,16 @@ class Tenants:
         """Return a tenant with the number of the change that begins; make it if it is new."""
         found = self.find(name)
         if found is None:
-            number = self._database.insert(
+            number, _ = self._database.insert(
                 "INSERT INTO tenants (name, label, changes) VALUES (?, ?, 1)",
                 (self.stored(name), close_text(name, self._seal)),
             )
-            return Tenant(name, number, 1)
+            return Tenant(name, number, 1, self._database.read(f"SELECT ({_EMBEDDER})")[0][0])
         change = found.changes + 1
         self._database.run(
             "UPDATE tenants SET changes = ? WHERE number = ?", (change, found.number)
         )
-        return Tenant(name, found.number, change)
+        return Tenant(name, found.number, change, found.embedder)
 
     def names(self) -> list[str]:
         """Return the names of all tenants, sorted. For whoever keeps the store, not for one."""

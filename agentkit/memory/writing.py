@@ -99,11 +99,13 @@ class Writer:
         self, draft: Draft, keys: Keys, vector: Floats | None, tenant: Tenant, now: float
     ) -> tuple[Record, Added]:
         """Write a new record."""
-        new = self._new_id(tenant)
-        values = record_values(draft, keys, tenant.number, new, tenant.changes, now)
-        number = self._database.insert(INSERT_RECORD, values)
+        number, taken = 0, True
+        while taken:  # counted ids begin again when a store is opened again
+            new = self._clock.new_id("m")
+            values = record_values(draft, keys, tenant.number, new, now)
+            number, taken = self._database.insert(INSERT_RECORD, values)
         self._database.insert(INSERT_CONTENT, content_values(number, draft, keys, self._seal))
-        stored = self._vectors.place(number, vector)
+        stored = self._vectors.place(number, vector, tenant.embedder)
         created = moment(now)
         assert created is not None
         return Record(new, tenant.name, draft, created), Added(number, keys, stored)
@@ -156,14 +158,6 @@ class Writer:
             (tenant.number, keys.subject, number),
         )
         return [found for (found,) in rows]
-
-    def _new_id(self, tenant: Tenant) -> str:
-        """Return an id that the tenant does not have; a counted one may be taken already."""
-        while True:
-            new = self._clock.new_id("m")
-            sql = "SELECT 1 FROM records WHERE tenant = ? AND id = ?"
-            if not self._database.read(sql, (tenant.number, new)):
-                return new
 
 
 _ID = "SELECT id FROM records WHERE number = ? AND id IS NOT NULL"

@@ -55,7 +55,8 @@ def open_memory(tmp_path: Path) -> Iterator[Open]:
     def open_memory(name: str = "memory.db", **options: object) -> LongTermMemory:
         options.setdefault("embedder", ToyEmbedder())
         options.setdefault("clock", FixedClock())
-        opened.append(LongTermMemory.open(tmp_path / name, **options))  # type: ignore[arg-type]
+        place = name if name == ":memory:" else tmp_path / name
+        opened.append(LongTermMemory.open(place, **options))  # type: ignore[arg-type]
         return opened[-1]
 
     yield open_memory

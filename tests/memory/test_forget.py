@@ -45,7 +45,7 @@ def traces(memory: LongTermMemory, number: int, vector: bytes) -> list[str]:
 
 
 def vector_of(number: int) -> bytes:
-    return ToyEmbedder().embed([secret(number)])[0].astype("<f4").tobytes()
+    return ToyEmbedder().embed([secret(number)])[0].astype("<f2").tobytes()
 
 
 @pytest.mark.parametrize("among", [1, 300])
@@ -166,7 +166,7 @@ def test_compacting_gives_the_room_back(open_memory: Open) -> None:
 def test_an_encrypted_store_holds_no_word_and_forgets_too(open_memory: Open) -> None:
     memory = open_memory("sealed.db", key="correct horse 马")
     held = memory.add(Draft(secret(1), raw="raw 来源", subject="the code"), tenant="ada-tenant")
-    vector = np.frombuffer(vector_of(1), "<f4")
+    vector = np.frombuffer(vector_of(1), "<f2")
 
     assert not any(memory.files_with(piece) for piece in pieces(1))
     assert not any(memory.files_with(word) for word in ("来源", "the code", "ada-tenant"))

@@ -57,7 +57,9 @@ def test_scores_are_those_of_the_formula(
 def test_a_record_that_is_gone_leaves_no_trace_in_the_scores(
     records: list[dict[int, int]], data: st.DataObject
 ) -> None:
-    live = np.array(data.draw(st.lists(st.booleans(), min_size=len(records), max_size=len(records))))
+    live = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(records), max_size=len(records)))
+    )
     query = {1: 1.0, 2: 2.0}
     postings, rest = Postings(), Postings()
     for slot, record in enumerate(records):

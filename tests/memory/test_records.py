@@ -24,7 +24,9 @@ def test_an_empty_text_is_refused(text: str) -> None:
         Draft(text)
 
 
-@pytest.mark.parametrize("text", ["😀", "a", "忆", "שלום עולם", "مرحبا", "XJH-2309", "日本語 and Ελληνικά"])
+@pytest.mark.parametrize(
+    "text", ["😀", "a", "忆", "שלום עולם", "مرحبا", "XJH-2309", "日本語 and Ελληνικά"]
+)
 def test_a_short_text_in_any_script_is_a_record(text: str) -> None:
     assert Draft(text).text == text
 

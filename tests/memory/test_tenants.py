@@ -68,10 +68,10 @@ def act(memory: LongTermMemory, dice: random.Random, tenant: str) -> object:
 def test_a_tenant_sees_the_same_whether_or_not_another_is_there(open_memory: Open) -> None:
     """By reference: each tenant's own operations, alone in a store of its own."""
     clocks = [OwnClock() for _ in range(3)]
-    shared = open_memory("shared.db", clock=clocks[0])
+    shared = open_memory(":memory:", clock=clocks[0])
     alone = {
-        "ada": open_memory("ada.db", clock=clocks[1]),
-        "bob": open_memory("bob.db", clock=clocks[2]),
+        "ada": open_memory(":memory:", clock=clocks[1]),
+        "bob": open_memory(":memory:", clock=clocks[2]),
     }
     clocks[1].tenant, clocks[2].tenant = "ada", "bob"
     dice = random.Random(5)

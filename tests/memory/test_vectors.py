@@ -11,7 +11,9 @@ from agentkit.memory.vectors import FIRST_BLOCK, SHORTLIST, Vectors
 def rows(count: int, dimension: int = 96, seed: int = 1) -> np.ndarray:
     random = np.random.default_rng(seed)
     centres = random.standard_normal((40, dimension))
-    found = centres[random.integers(0, 40, count)] + 0.7 * random.standard_normal((count, dimension))
+    found = centres[random.integers(0, 40, count)] + 0.7 * random.standard_normal(
+        (count, dimension)
+    )
     return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
 
 
