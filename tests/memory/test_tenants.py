@@ -46,19 +46,19 @@ def act(memory: LongTermMemory, dice: random.Random, tenant: str) -> object:
             source = f"s/t{dice.randint(1, 40)}" if dice.random() < 0.5 else ""
             subject = dice.choice(["", "", "home", "drink"])
             return memory.add(Draft(text, source=source, subject=subject), tenant=tenant)
-        if kind < 0.80:
+        if kind < 0.60:
             return [hit.facts() for hit in recall(memory, text, tenant=tenant, k=5)]
-        if kind < 0.85:
+        if kind < 0.70:
             return memory.forget(which, tenant=tenant)
-        if kind < 0.88:
+        if kind < 0.76:
             return memory.supersede(which, text, tenant=tenant)
-        if kind < 0.91:
+        if kind < 0.84:
             return memory.update_importance(which, round(dice.random(), 2), tenant=tenant)
-        if kind < 0.94:
+        if kind < 0.88:
             return memory.expire(which, tenant=tenant, at=FIXED_START + timedelta(days=1))
-        if kind < 0.97:
+        if kind < 0.96:
             return memory.get(which, tenant=tenant)
-        if kind < 0.975:
+        if kind < 0.97:
             return memory.clean(tenant=tenant, below=0.4)
         return (memory.count(tenant=tenant), memory.records(tenant=tenant, limit=3))
     except RecordError as error:
