@@ -37,6 +37,11 @@ SIGNS: dict[Advice, str] = {
     "new_session": "■ new session",
 }
 
+# What a front end leaves of the picture when it drops `STYLE`, as JupyterLab does with the
+# stored output of a notebook that was not run here: still a row of coloured boxes.
+INLINE = "display:inline-block;height:34px;overflow:hidden;white-space:nowrap;"
+INLINE_SQUARE = "display:inline-block;width:11px;height:11px;"
+
 STYLE = """<style>
 .ak-window-bar{font:13px/1.5 var(--jp-ui-font-family,system-ui,sans-serif);max-width:960px;
  color:var(--jp-content-font-color1,inherit);font-variant-numeric:tabular-nums;padding:4px 2px}
@@ -124,7 +129,7 @@ class WindowBar(widgets.HTML):  # type: ignore[misc]
         return (
             f'{STYLE}<div class="ak-window-bar">'
             f'<div class="ak-head"><span><b>{packed.tokens:,}</b> of {packed.usable:,} tokens · '
-            f'{percent(packed.tokens, packed.usable)}</span><span class="ak-advice">'
+            f'{percent(packed.tokens, packed.usable)}</span> <span class="ak-advice">'
             f"{SIGNS[advice]}</span></div>"
             f'<div class="ak-track" role="img" aria-label="{escape(label)}">'
             f"{_track(packed, lines)}</div>{_marks(packed, lines)}"
@@ -219,7 +224,8 @@ def _track(packed: Packed, lines: dict[str, float]) -> str:
         share = packed.reserve / whole
         title = f"kept for the answer: {packed.reserve:,} tokens"
         found.append(
-            f'<div class="ak-part ak-answer" title="{title}" style="width:{share:.3%}"></div>'
+            f'<div class="ak-part ak-answer" title="{title}" '
+            f'style="{INLINE}width:{share:.3%}"></div>'
         )
     if packed.usable > 0:
         found += [
@@ -235,7 +241,8 @@ def _segment(row: _Row, share: float) -> str:
     return (
         f'<div class="ak-part{"" if wide else " ak-thin"}" '
         f'title="{name} ({row.role}): {row.tokens:,} tokens" '
-        f'style="width:{share:.3%};background:{COLORS[row.role]};color:{ON_COLOR[row.role]}">'
+        f'style="{INLINE}width:{share:.3%};background:{COLORS[row.role]};'
+        f'color:{ON_COLOR[row.role]}">'
         f"{name if wide else ''}</div>"
     )
 
@@ -259,8 +266,9 @@ def _legend(packed: Packed) -> str:
     rows = []
     for role, found in _by_role(packed).items():
         count = "" if len(found) == 1 else f"{len(found)} sections"
-        swatch = f'<span class="ak-swatch" style="background:{COLORS[role]}"></span>'
-        rows.append((swatch + role, _tokens(found), count))
+        square = f"{INLINE_SQUARE}background:{COLORS[role]}"
+        swatch = f'<span class="ak-swatch" style="{square}"></span>'
+        rows.append((f"{swatch} {role}", _tokens(found), count))
     rows.append(('<span class="ak-swatch"></span>free', max(packed.free, 0), ""))
     if packed.reserve:
         swatch = '<span class="ak-swatch ak-answer"></span>'
