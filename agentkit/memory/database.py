@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,7 @@ APPLICATION = 0x616B6D31  # "akm1": a SQLite file with another mark is not ours
 VERSION = 1  # of the tables below; a store of a newer version is refused
 WAIT_S = 10.0  # how long a write waits for another process
 JOURNAL_PAGES = 4_000  # 16 MB: a page that changes often is brought into the file once
+RETRY_S = 0.01  # between two attempts to cut the journal
 IN_MEMORY = ":memory:"
 
 TABLES = """
@@ -75,9 +77,12 @@ class Database:
         lock: Held during every read and write, so that threads take turns.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: str, *, read_only: bool) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, path: str, *, read_only: bool, wait_s: float
+    ) -> None:
         self.path = path
         self.read_only = read_only
+        self._wait_s = wait_s
         self.lock = threading.RLock()
         self._connection = connection
         self._inside = False
@@ -154,12 +159,18 @@ class Database:
             StoreLockedError: Another process is reading or writing all the time. What
                 was deleted is deleted, but its old bytes are still in the journal.
         """
-        rows = self.read("PRAGMA wal_checkpoint(TRUNCATE)")
-        if rows and rows[0][0]:
-            raise StoreLockedError(
-                f"Another process holds {self.path}, so its journal still has old bytes.",
-                hint="What you deleted is gone for every query. Call scrub() again to finish.",
-            )
+        give_up = time.monotonic() + self._wait_s
+        while True:  # SQLite itself does not wait for another process's checkpoint
+            rows = self.read("PRAGMA wal_checkpoint(TRUNCATE)")
+            if not rows or not rows[0][0]:
+                return
+            if time.monotonic() > give_up:
+                break
+            time.sleep(RETRY_S)
+        raise StoreLockedError(
+            f"Another process holds {self.path}, so its journal still has old bytes.",
+            hint="What you deleted is gone for every query. Call scrub() again to finish.",
+        )
 
     def vacuum(self) -> None:
         """Write the file anew without the room of what is gone."""
@@ -199,7 +210,7 @@ def open_database(
         )
     except sqlite3.Error as error:
         raise _translate(error, name) from error
-    database = Database(connection, name, read_only=read_only)
+    database = Database(connection, name, read_only=read_only, wait_s=wait_s)
     try:
         version = _version(database)
         if not read_only:

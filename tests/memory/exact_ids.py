@@ -72,7 +72,9 @@ def identifier(kind: str, dice: random.Random) -> str:
         case "version":
             return f"v{dice.randint(1, 30)}.{dice.randint(0, 40)}.{dice.randint(0, 60)}"
         case "phone":
-            return dice.choice([f"138-{digits[:4]}-{digits[4:8]}", f"(555) {digits[:3]}-{digits[3:7]}"])
+            return dice.choice(
+                [f"138-{digits[:4]}-{digits[4:8]}", f"(555) {digits[:3]}-{digits[3:7]}"]
+            )
     return f"SN{digits[:5]}{letters}{digits[5:7]}"
 
 
@@ -95,9 +97,7 @@ def wide(text: str) -> str:
 
 def swapped(one: str, dice: random.Random) -> str:
     """Return a near miss: two neighbouring digits swapped, or one digit more."""
-    places = [
-        i for i in range(len(one) - 1) if one[i : i + 2].isdigit() and one[i] != one[i + 1]
-    ]
+    places = [i for i in range(len(one) - 1) if one[i : i + 2].isdigit() and one[i] != one[i + 1]]
     if not places:
         return f"{one}{dice.randrange(10)}"
     at = dice.choice(places)

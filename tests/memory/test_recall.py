@@ -77,7 +77,11 @@ def test_each_route_alone_can_bring_the_right_record(open_memory: Open) -> None:
     ("records", "query", "first"),
     [
         (["小明喜欢喝绿茶。", "小红喜欢爬山。"], "谁爱喝绿茶？", "小明喜欢喝绿茶。"),
-        (["会议改到星期三下午三点。", "她住在杭州。"], "会议是什么时候", "会议改到星期三下午三点。"),
+        (
+            ["会议改到星期三下午三点。", "她住在杭州。"],
+            "会议是什么时候",
+            "会议改到星期三下午三点。",
+        ),
         (["他每天跑步。", "Ada 在 Lund 学中文。"], "中文", "Ada 在 Lund 学中文。"),
     ],
 )
@@ -122,7 +126,8 @@ def test_no_character_of_a_query_is_an_operator(memory: LongTermMemory, query: s
 
     hits = recall(memory, query, tenant="ada")
 
-    assert ("Ada likes tea." == hits[0].text) if "tea" in query else True
+    if "tea" in query:
+        assert hits[0].text == "Ada likes tea."
     assert memory.database.read("SELECT * FROM contents") == before
     assert maintenance.check(memory, tenant="ada") == []
 
@@ -152,7 +157,12 @@ def test_ties_break_by_id(open_memory: Open) -> None:
 
 def test_a_turn_lends_to_its_neighbours(memory: LongTermMemory) -> None:
     """By design: the answer repeats no word of the question that it follows."""
-    lines = ["Bob: Nice weather.", "Ada: Where did you paint it?", "Bob: Near the old mill.", "Ada: Ok."]
+    lines = [
+        "Bob: Nice weather.",
+        "Ada: Where did you paint it?",
+        "Bob: Near the old mill.",
+        "Ada: Ok.",
+    ]
     memory.add_all([said(x, source=f"s1/t{n}") for n, x in enumerate(lines)], tenant="ada")
 
     with_neighbours = recall(memory, "paint", tenant="ada", k=3, weights=Weights(meaning=0.0))
@@ -167,7 +177,8 @@ def test_a_turn_lends_to_its_neighbours(memory: LongTermMemory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "first"), [("What did Bob say about tea?", "Bob: tea is fine"), ("小明说茶怎么样", "小明：tea 茶很好")]
+    ("query", "first"),
+    [("What did Bob say about tea?", "Bob: tea is fine"), ("小明说茶怎么样", "小明：tea 茶很好")],
 )
 def test_the_speaker_that_a_query_names_comes_first(
     memory: LongTermMemory, query: str, first: str
