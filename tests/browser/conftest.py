@@ -120,6 +120,8 @@ class Visit:
         self.page.evaluate(DARK)
         dark = self.page.locator('body[data-jp-theme-light="false"]')
         dark.wait_for(state="attached", timeout=LIMIT_S * 1000)
+        curtain = self.page.locator("#jupyterlab-splash")
+        curtain.wait_for(state="detached", timeout=LIMIT_S * 1000)
 
 
 @pytest.fixture(scope="session")
