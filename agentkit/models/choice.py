@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agentkit.models.arguments import Filled, certain, fill
-from agentkit.models.intent import asks, command_length, courtesy, personal, refuses, tells
+from agentkit.models.intent import TIMES, asks, command_length, courtesy, personal, refuses, tells
 from agentkit.models.language import VERBS, concepts, gist, sentences
 from agentkit.models.values import identifier, without_quotes
 from agentkit.tools import ToolSpec
@@ -121,7 +121,7 @@ def _words(tool: ToolSpec, tools: Sequence[ToolSpec]) -> set[str]:
         and not any("_" in other and other in sentence for other in others)
     ]
     choices = [str(c) for schema in tool.properties.values() for c in schema.get("enum", ())]
-    said = concepts(" ".join([*kept, *choices]))
+    said = {*concepts(" ".join(kept)), *(set(concepts(" ".join(choices))) - TIMES)}
     examples = [str(schema.get("description", "")) for schema in tool.properties.values()]
     return {word for word in said if not word.isdigit()} - _GENERIC | _shapes(examples)
 

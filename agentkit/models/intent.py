@@ -129,7 +129,7 @@ _ORDER = re.compile(  # an order that is none to write: "schedule a meeting" han
     re.IGNORECASE,
 )
 _COLON = re.compile(r"[:：](?=\s)|：")
-_TIMES = frozenset(
+TIMES = frozenset(
     "=week =weekend =month =today =tomorrow =yesterday =monday =tuesday =wednesday =thursday "
     "=friday =saturday =sunday =time =date next last later".split()
 )
@@ -225,7 +225,7 @@ def headline(text: str, *, max_chars: int = 60) -> str:
     before, *behind = _COLON.split(body, maxsplit=1)
     if behind and behind[0].strip() and len(before) < max_chars:
         about = concepts(before)
-        body = behind[0].strip() if not set(about) - _TIMES - VERBS else before
+        body = behind[0].strip() if not set(about) - TIMES - VERBS else before
     clause = re.split(r"[,;!?，；。！？\n]|\.(?=\s|$)", body, maxsplit=1)[0].strip() or text.strip()
     if len(clause) <= max_chars:
         return clause
