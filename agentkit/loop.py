@@ -16,7 +16,7 @@ Built in:   notebooks/06_the_loop.ipynb
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -238,11 +238,17 @@ class _Running:
         ms = round((self.agent.clock.elapsed_s() - started) * 1000)
         result = replace(result, call_id=call.id, text=clean_text(result.text))
         self._note(events.ToolReturned(call.id, result.name, result.text, result.is_error, ms))
-        small = slim(result, count=self.agent.frame.counter, budget=most)
+        fields = self._fields(result.name)
+        small = slim(result, count=self.agent.frame.counter, budget=most, fields=fields)
         if small.how != "whole":
             self._note(events.Slimmed(call.id, small.before, small.after, small.how))
         self.live.append(tool(small.result))
         return result
+
+    def _fields(self, name: str) -> Mapping[str, str]:
+        """Return what its tool declares that a model needs of a result."""
+        tools = [] if self.agent.host is None else self.agent.host.tools()
+        return next((tool.fields for tool in tools if tool.name == name), {})
 
     async def _result(self, call: ToolCall) -> ToolResult:
         """Return what a tool says, or what kept it from being asked."""

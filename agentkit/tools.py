@@ -42,6 +42,8 @@ class ToolSpec:
             nothing, "write" adds or replaces, "destructive" removes.
         available: False while its server is down.
         idempotent: Calling it twice is the same as calling it once.
+        fields: What a model needs of each object in its results, and under which name,
+            e.g. {"order_no": "order"}; empty for all of it.
     """
 
     name: str
@@ -50,6 +52,7 @@ class ToolSpec:
     tier: Tier = "read"
     available: bool = True
     idempotent: bool = False
+    fields: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def server(self) -> str:

@@ -24,6 +24,7 @@ from agentkit.messages import Message, ToolCall, ToolResult
 from agentkit.text import clean_json, clean_text
 from agentkit.tools import Tier, ToolSpec
 
+FIELDS_KEY = "agentkit/fields"  # in the `_meta` of a tool
 MAX_DESCRIPTION_CHARS = 4_000  # about 1,000 tokens; the model reads it in every round
 # What a tool is called that takes something away, whatever else it says of itself.
 REMOVES = re.compile(
@@ -107,7 +108,19 @@ def to_spec(server: str, tool: types.Tool) -> ToolSpec:
         schema=schema if isinstance(schema, Mapping) else {"type": "object"},
         tier=tier,
         idempotent=tier == "read" or bool(hints and hints.idempotent_hint),
+        fields=_fields(tool.meta),
     )
+
+
+def _fields(meta: Any) -> dict[str, str]:
+    """Return the fields of a result that a server declares: `_meta: {"agentkit/fields": ...}`.
+
+    A list of names, or an object from a name to the one that the model should read.
+    """
+    declared = clean_json((meta or {}).get(FIELDS_KEY))
+    if isinstance(declared, list):
+        return {str(name): str(name) for name in declared}
+    return {k: str(v) for k, v in declared.items()} if isinstance(declared, dict) else {}
 
 
 def to_result(call: ToolCall, name: str, answer: types.CallToolResult) -> ToolResult:

@@ -23,7 +23,7 @@ from agentkit.flags import PAGE, Part, flags_of
 from agentkit.messages import ToolResult
 from agentkit.monitor import advise
 from agentkit.report.prices import PriceList
-from agentkit.report.rows import Bill, Collected, Row, Said, collect
+from agentkit.report.rows import EXACT_BYTES, SAMPLED_CHARS, Bill, Collected, Row, Said, collect
 from agentkit.slim import slim
 from agentkit.snapshot import Advice, Flag
 from agentkit.text import one_line
@@ -36,7 +36,7 @@ ASSUMED_WINDOW = 128_000  # where neither the file nor the person says: the comm
 MOST_RESERVE, RESERVE_SHARE = 1_024, 8  # as a session keeps them for an answer
 BASE_MODEL = "gpt-4o"  # counts where nobody says which model
 LOOK_BYTES = 262_144  # of each end of a file, for the name of a model
-READ_AGAIN_BYTES = 20_000_000  # a larger file is not read twice to count for another model
+BY_SAMPLE = f"; texts over {SAMPLED_CHARS:,} characters by a sample of a quarter"
 SAMPLES = ("one report", "下周要完成结项报告", "def monthly_report(user_id):")
 SLIM_TO = 1_000  # tokens: what a result slimmed to its two ends takes
 BIGGEST = 8
@@ -256,11 +256,12 @@ def window_report(
     guess = model or model_in(path)
     counter = Counter.for_model(guess or BASE_MODEL, unknown_ok=True)
     found = collect(path, counter)
+    large = path.stat().st_size > EXACT_BYTES  # too long to be read again for another model
     name = model or _last_model(found)
-    if not _counts_alike(counter, name) and path.stat().st_size <= READ_AGAIN_BYTES:
+    if not _counts_alike(counter, name) and not large:
         counter = Counter.for_model(name or BASE_MODEL, unknown_ok=True)
         found = collect(path, counter)
-    return _Building(path.name, name, counter, found, budget, given=model is not None).report()
+    return _Building(path.name, name, counter, found, budget, model is not None, large).report()
 
 
 def model_in(path: Path) -> str:
@@ -304,6 +305,7 @@ class _Building:
     found: Collected
     budget: int | None
     given: bool
+    large: bool
 
     def report(self) -> WindowReport:
         found, notes = self.found, self.found.notes
@@ -318,7 +320,7 @@ class _Building:
             file=self.file,
             format=notes.format,
             model=self.model,
-            basis=self.counter.basis,
+            basis=self.counter.basis + (BY_SAMPLE if self.large else ""),
             window=window,
             window_from=window_from,
             reserve=reserve,
