@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import tomllib
 from importlib import metadata
@@ -24,16 +25,24 @@ ROOT = Path(__file__).resolve().parent.parent
 def run(command: list[str], *, env: dict[str, str] | None = None) -> int:
     """Run a command to its end and return its exit status, as a shell would.
 
-    Ctrl-C reaches the child too; it decides what that means, and is waited for.
+    Ctrl-C reaches the child too; it decides what that means, and is waited for. Whoever
+    ends this process ends the child as well.
     """
     with subprocess.Popen(command, env=env) as child:
-        while True:
-            try:
-                status = child.wait()
-                break
-            except KeyboardInterrupt:
-                continue
+        before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+        try:
+            status = _wait(child)
+        finally:
+            signal.signal(signal.SIGTERM, before)
     return status if status >= 0 else 128 - status
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            continue
 
 
 def is_checkout() -> bool:

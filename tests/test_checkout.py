@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 from importlib import metadata
 
@@ -59,3 +62,30 @@ def test_a_command_that_a_signal_ended_reports_what_a_shell_would() -> None:
     program = "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"
 
     assert checkout.run([sys.executable, "-c", program]) == 128 + 15
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without a signal")
+@pytest.mark.parametrize(("sent", "status"), [("SIGTERM", 128 + 15), ("SIGINT", 7)])
+def test_a_signal_ends_the_child_and_not_the_wait_for_it(sent: str, status: int) -> None:
+    """By design: the child decides what Ctrl-C means, here an exit status of seven."""
+    child = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, lambda *_: sys.exit(7))\n"
+        "print('ready', flush=True)\n"
+        "while True: signal.pause()\n"
+    )
+    parent = (
+        "import sys\nfrom agentkit.checkout import run\n"
+        f"sys.exit(run([sys.executable, '-c', {child!r}]))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", parent], stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        if sent == "SIGINT":
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal sends it: to both
+        else:
+            process.send_signal(signal.SIGTERM)
+
+        assert process.wait(timeout=60) == status
