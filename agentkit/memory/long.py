@@ -46,6 +46,13 @@ class LongTermMemory:
     """The memory of any number of tenants, in one file. Safe to share between threads.
 
     Open it with `LongTermMemory.open`; it closes itself at the end of a `with`.
+
+    Attributes:
+        database: The file.
+        seal: What turns texts into what stands in the file.
+        vectors: The tables of vectors, and the embedder of this process.
+        indexes: Both indexes of each tenant.
+        clock: Tells the time and makes ids.
     """
 
     def __init__(
@@ -112,7 +119,7 @@ class LongTermMemory:
     def add_all(self, whats: Sequence[str | Draft], *, tenant: str) -> list[Written]:
         """Remember many things in one transaction: all of them, or none."""
         check_tenant(tenant)
-        drafts = [Draft(what) if isinstance(what, str) else what for what in whats]
+        drafts = [what if isinstance(what, Draft) else Draft(what) for what in whats]
         keys = [record_keys(draft, self.seal.secret) for draft in drafts]
         vectors = self._embed([draft.text for draft in drafts])
         with self._changing(tenant) as at:
@@ -126,7 +133,7 @@ class LongTermMemory:
 
     def supersede(self, id: str, what: str | Draft, *, tenant: str) -> Written:  # noqa: A002
         """Put a new record in the place of one, which recall never gives again."""
-        draft = Draft(what) if isinstance(what, str) else what
+        draft = what if isinstance(what, Draft) else Draft(what)
         keys = record_keys(draft, self.seal.secret)
         vector = self._embed([draft.text])[0]
         with self._changing(tenant) as at:

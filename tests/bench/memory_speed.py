@@ -214,7 +214,7 @@ def chroma(work: Work) -> Iterator[tuple[str, float]]:
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         client = chromadb.PersistentClient(folder, Settings(anonymized_telemetry=False))
-        table = client.create_collection("t", embedding_function=None)
+        table = client.create_collection("memories", embedding_function=None)
 
         def add(text: str) -> None:
             at = work.row_of[text]

