@@ -5,5 +5,5 @@
 
 Only notebooks, tests and the command line import this package.
 
-Read next: palette.py, window_bar.py.
+Read next: palette.py, window_bar.py, window_timeline.py, recall_hits.py.
 """

@@ -10,6 +10,7 @@ Read next: window_bar.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from agentkit.window import SectionRole
 
@@ -36,4 +37,15 @@ ON_COLOR: Mapping[SectionRole, str] = {
     "history": "#111111",
     "tool results": "#111111",
     "question": "#FFFFFF",
+}
+
+Route = Literal["exact id", "words", "meaning", "both", "beside"]
+
+# How recall found a record. Lines also differ in their dashes, so no colour stands alone.
+ROUTE_COLORS: Mapping[Route, str] = {
+    "exact id": "#D55E00",  # vermilion
+    "words": "#E69F00",  # orange
+    "meaning": "#56B4E9",  # sky blue
+    "both": "#009E73",  # bluish green
+    "beside": "#B3B3B3",  # by no route of its own: it stands beside a hit
 }
