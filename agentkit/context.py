@@ -1,7 +1,7 @@
 """Lays out what a model may read in one turn, as sections for `pack`.
 
-    system · tools · pinned · rounds of history ─────────── · the live round
-    must stay ───────────────  what is worth least goes first   must stay, whole
+    system · tools · pinned · memory · rounds of history ─────── · the live round
+    must stay ───────────────  what is worth least goes first     must stay, whole
 
 A round is kept or dropped as one, unless a part of it lasts: then "round 3: constraint"
 stays when the talk around it goes. What lasts is for `value.py` to say.
@@ -52,9 +52,19 @@ class Frame:
     pinned: tuple[str, ...] = field(default_factory=tuple)
     values: Valuer = field(default_factory=load_rules)
 
+    @property
+    def usable(self) -> int:
+        """Tokens the sections may use: the budget less the reserve."""
+        return self.budget - self.reserve
+
 
 def lay_out(
-    frame: Frame, history: Sequence[Message], live: Sequence[Message], tools: Sequence[ToolSpec]
+    frame: Frame,
+    history: Sequence[Message],
+    live: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    *,
+    besides: Sequence[Section] = (),
 ) -> list[Section]:
     """Return the sections of one model call, in reading order.
 
@@ -63,6 +73,7 @@ def lay_out(
         history: The rounds before this turn, sound (see `mend`).
         live: The user's message, and what this turn has brought so far.
         tools: Those the model may call; their descriptions take their place too.
+        besides: What else it should read before the history, e.g. what memory recalled.
     """
     sections = [Section("system", frame.system, role="system", rank=0)] if frame.system else []
     if tools:
@@ -70,6 +81,7 @@ def lay_out(
         sections.append(Section("tools", described, role="tools", rank=0))
     for number, text in enumerate(frame.pinned, start=1):
         sections.append(Section(f"pinned {number}", text, role="pinned", rank=0))
+    sections.extend(besides)
     sections.extend(past_sections(history, frame.values))
     sections.append(Section("question", role="question", rank=0, messages=(live[0],)))
     sections.extend(_steps(live[1:]))

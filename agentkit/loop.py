@@ -1,9 +1,9 @@
 """One user message in, one answer out.
 
-    text ─▶ pack ─▶ model ─┬─▶ answer
-             ▲             │
-             │         tool calls ─▶ host ─▶ slim
-             └───────── results ◀──────────────┘      until the guard says stop
+    text ─▶ recall ─▶ pack ─▶ model ─┬─▶ answer ─▶ write
+                       ▲             │
+                       │         tool calls ─▶ host ─▶ slim
+                       └───── results, recall ◀──────────┘      until the guard says stop
 
 Whatever goes wrong on the way (a wrong argument, a dead server, a tool that needs
 consent) goes back to the model as a short error it can act on. What the loop cannot
@@ -25,15 +25,18 @@ from agentkit.clock import Clock, SystemClock
 from agentkit.context import Frame, as_event, lay_out
 from agentkit.errors import AgentkitError, MessageError, ModelError
 from agentkit.guard import Limits, Step, verdict
+from agentkit.memory.brought import Brought, Remembering
 from agentkit.messages import Message, ModelSaid, ToolCall, ToolResult, assistant, tool, user
 from agentkit.models import Model
 from agentkit.slim import MAX_RESULT, slim
 from agentkit.text import HAN, clean_json, clean_text
 from agentkit.tools import Consent, ToolSpec, ask_consent, check_call, find_tool, relevant
 from agentkit.trace import Trace
-from agentkit.window import Packed, pack
+from agentkit.window import Packed, Section, pack
 
 RESULTS_SHARE = 0.5  # of what is usable, for all tool results of a turn together
+WIDE_SHARE = 0.15  # of what is usable, for what primes a turn: twenty sentences of a small window
+NARROW_SHARE = 0.05  # for what stands beside the results of one round of calls: six sentences
 STOPPED = ("I stopped calling tools: {}.", "我停止了调用工具：{}。")  # English, Chinese
 INTERRUPTED = "The turn was interrupted before there was an answer."
 
@@ -63,6 +66,7 @@ class Agent:
         limits: When a turn has called enough tools.
         consent: Asked before a destructive call.
         clock: Gives time and ids.
+        memory: What is recalled and written in a turn, if anything is.
     """
 
     model: Model
@@ -71,6 +75,7 @@ class Agent:
     limits: Limits = field(default_factory=Limits)
     consent: Consent | None = None
     clock: Clock = field(default_factory=SystemClock)
+    memory: Remembering | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +153,14 @@ class _Running:
         self.said: list[ModelSaid] = []
         self.steps: list[Step] = []
         self.stopped: str | None = None
+        self.recalled: list[Section] = []
         self.ids = {call.id for message in history for call in message.tool_calls}
 
     async def run(self, text: str) -> Turn:
         self.live.append(user(text))
         self._note(events.UserSaid(text))
         try:
+            await self._recall_wide(text)
             answer = await self._until_answer(text)
         except AgentkitError as error:
             self._note(events.Failed(error.what, error.hint))
@@ -163,7 +170,39 @@ class _Running:
             raise
         self.live.append(assistant(answer))
         self._note(events.Answered(answer))
+        await self._write()
         return self._turn(answer, None)
+
+    async def _recall_wide(self, text: str) -> None:
+        """Prime the turn with what memory knows of it."""
+        memory, frame = self.agent.memory, self.agent.frame
+        if memory is not None:
+            budget = int(frame.usable * WIDE_SHARE)
+            brought = await asyncio.to_thread(memory.wide, text, budget=budget, count=frame.counter)
+            self._take("recalled", brought)
+
+    async def _recall_narrow(self, call: ToolCall, result: ToolResult, calls: int) -> None:
+        """Ask memory what belongs beside a result."""
+        memory, frame = self.agent.memory, self.agent.frame
+        if memory is not None:
+            budget = int(frame.usable * NARROW_SHARE / calls)
+            brought = await asyncio.to_thread(
+                memory.narrow, call, result, budget=budget, count=frame.counter
+            )
+            self._take(f"recalled beside {result.name} ({len(self.recalled) + 1})", brought)
+
+    def _take(self, name: str, brought: Brought) -> None:
+        """Note a recall; what it brought stays in the window until the turn is over."""
+        self._note(brought.event)
+        if brought.text:
+            self.recalled.append(Section(name, brought.text, role="memory", rank=1))
+
+    async def _write(self) -> None:
+        """Let memory keep of the turn what deserves it."""
+        memory, system = self.agent.memory, self.agent.frame.system
+        if memory is not None:
+            for event in await asyncio.to_thread(memory.write, tuple(self.live), system=system):
+                self._note(event)
 
     async def _until_answer(self, text: str) -> str:
         """Call the model, and the tools it asks for, until it answers."""
@@ -176,8 +215,8 @@ class _Running:
                 frame = STOPPED[HAN.search(text) is not None]
                 return said.text.strip() or frame.format(self.stopped)
             self.live.append(said.message())
-            most = self._most(len(said.tool_calls))
-            self.steps.append([(call, await self._call(call, most)) for call in said.tool_calls])
+            calls = len(said.tool_calls)
+            self.steps.append([(call, await self._call(call, calls)) for call in said.tool_calls])
             self.stopped = verdict(self.steps, self.agent.limits)
             if self.stopped is not None:
                 self._note(events.Stopped(self.stopped))
@@ -195,7 +234,7 @@ class _Running:
             ModelError: The model cannot be reached, or said nothing at all.
         """
         frame = self.agent.frame
-        sections = lay_out(frame, self.history, self.live, tools)
+        sections = lay_out(frame, self.history, self.live, tools, besides=self.recalled)
         packed = pack(sections, budget=frame.budget, count=frame.counter, reserve=frame.reserve)
         texts = [s for s in packed.kept if s.text]
         new = [s for s in texts if not self.trace.holds(s.name, s.text)]
@@ -226,11 +265,10 @@ class _Running:
 
     def _most(self, calls: int) -> int:
         """Return how long a result may be, so that those of all rounds fit the window."""
-        usable = self.agent.frame.budget - self.agent.frame.reserve
-        share = usable * RESULTS_SHARE / self.agent.limits.max_rounds / calls
+        share = self.agent.frame.usable * RESULTS_SHARE / self.agent.limits.max_rounds / calls
         return min(MAX_RESULT, int(share))
 
-    async def _call(self, call: ToolCall, most: int) -> ToolResult:
+    async def _call(self, call: ToolCall, calls: int) -> ToolResult:
         """Call one tool and add its result to the live round, whatever comes of it."""
         self._note(events.ToolCalled(call.id, call.name, dict(call.arguments)))
         started = self.agent.clock.elapsed_s()
@@ -239,10 +277,13 @@ class _Running:
         result = replace(result, call_id=call.id, text=clean_text(result.text))
         self._note(events.ToolReturned(call.id, result.name, result.text, result.is_error, ms))
         fields = self._fields(result.name)
-        small = slim(result, count=self.agent.frame.counter, budget=most, fields=fields)
+        small = slim(
+            result, count=self.agent.frame.counter, budget=self._most(calls), fields=fields
+        )
         if small.how != "whole":
             self._note(events.Slimmed(call.id, small.before, small.after, small.how))
         self.live.append(tool(small.result))
+        await self._recall_narrow(call, result, calls)
         return result
 
     def _fields(self, name: str) -> Mapping[str, str]:

@@ -20,6 +20,7 @@ from agentkit.context import SYSTEM_PROMPT, Frame
 from agentkit.errors import MessageError
 from agentkit.guard import Limits
 from agentkit.loop import Agent, Tools, Turn, run_turn
+from agentkit.memory.brought import Remembering
 from agentkit.messages import Message, faults, mend
 from agentkit.models import Model, load_model
 from agentkit.monitor import Monitor
@@ -48,6 +49,8 @@ class Session:
             model would accept is mended, and the trace says so.
         clock: Gives time and ids.
         trace: Gets the events; by default one in memory.
+        memory: Recalled from at the start of a turn and beside tool results, and written
+            to at its end, e.g. `TenantMemory(store, tenant="ada")`. Without it nothing is.
 
     Attributes:
         messages: The history, sound at any time.
@@ -73,6 +76,7 @@ class Session:
         history: Sequence[Message] = (),
         clock: Clock | None = None,
         trace: Trace | None = None,
+        memory: Remembering | None = None,
     ) -> None:
         clock = clock or SystemClock()
         model = model or load_model()
@@ -81,7 +85,7 @@ class Session:
         self.monitor = Monitor(window=window, reserve=room)
         counter = Counter.for_model(model.name, unknown_ok=True)
         frame = Frame(window, room, counter, system, tuple(pinned))
-        self.agent = Agent(model, frame, host, limits or Limits(), consent, clock)
+        self.agent = Agent(model, frame, host, limits or Limits(), consent, clock, memory)
         self.trace = trace if trace is not None else Trace(clock=clock)
         self.messages: list[Message] = self._sound(history)
         self.turns: list[Turn] = []

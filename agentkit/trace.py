@@ -164,10 +164,19 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Wrote:
-    """Step 9: something was put into long-term memory."""
+    """Step 9: something was put into long-term memory.
+
+    Attributes:
+        record_id: What holds it now.
+        text: The sentence.
+        reason: Why it was worth it, e.g. "a stated preference".
+        outcome: "added", "merged" or "superseded".
+    """
 
     record_id: str
     text: str
+    reason: str = ""
+    outcome: str = "added"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +184,14 @@ class Skipped:
     """Step 9: something was not, and why."""
 
     text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forgot:
+    """Step 9: records were removed, with their bytes; their texts are not told here."""
+
+    record_ids: tuple[str, ...]
     reason: str
 
 
@@ -193,6 +210,7 @@ Event = (
     | Answered
     | Wrote
     | Skipped
+    | Forgot
 )
 
 

@@ -1,0 +1,47 @@
+"""What the loop asks of a memory, and what it gets back.
+
+    loop ── wide(text) · narrow(call, result) ──▶ Brought (text for the window, event)
+         ── write(messages) ──▶ events of what was written, skipped and forgotten
+
+Apart from tenant_memory.py, so that the loop loads no index while nobody remembers.
+
+Read after: ../trace.py.     Read next: tenant_memory.py, ../loop.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentkit.messages import Message, ToolCall, ToolResult
+from agentkit.trace import Event, Recalled
+from agentkit.window import Count
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What one recall brought.
+
+    Attributes:
+        text: For the window, fenced as data; empty when there is nothing to say.
+        event: What was asked and found, and which routes were down.
+    """
+
+    text: str
+    event: Recalled
+
+
+class Remembering(Protocol):
+    """A memory as the loop uses it. No call raises one of the kit's errors: events say them."""
+
+    def wide(self, text: str, *, budget: int, count: Count) -> Brought:
+        """Return what primes a turn, in at most `budget` tokens."""
+
+    def narrow(
+        self, call: ToolCall, result: ToolResult, *, budget: int, count: Count
+    ) -> Brought:  # fmt: skip
+        """Return what belongs beside a tool result and is not in the window yet."""
+
+    def write(self, messages: Sequence[Message], *, system: str) -> list[Event]:
+        """Keep of a finished turn what deserves it; return one event a decision."""
