@@ -15,6 +15,7 @@ Built in:   notebooks/06_the_loop.ipynb
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ from agentkit.tools import ToolSpec
 from agentkit.window import Packed
 
 NEEDED_SHARE = 0.5  # of what a question is about, by weight, for a sentence to answer it
+_FENCE = "<recalled-memory>"  # how memory marks what it brought; see memory/fence.py
+_RECALLED = re.compile(r"^- \[[^\]\n]*\] (.+)$", re.MULTILINE)
 _TRUST = {"user": 3, "given": 2, "tool": 1, "assistant": 0}  # whom to quote of those who say it
 
 
@@ -115,7 +118,14 @@ def _whole_question(messages: Sequence[Message], at: int) -> str:
 
 def _given(text: str) -> list[str]:
     """Return the headed parts of a system message; the prompt itself answers nothing."""
-    return [part.partition("\n")[2] for part in f"\n{text}".split("\n## ")[1:]]
+    parts = [part.partition("\n")[2] for part in f"\n{text}".split("\n## ")[1:]]
+    return [_told(part) if part.startswith(_FENCE) else part for part in parts]
+
+
+def _told(recalled: str) -> str:
+    """Return what recalled lines say, best first, without the fence and its facts."""
+    lines = _RECALLED.findall(recalled)
+    return "\n".join(reversed(lines))  # of equals the last is quoted: let it be the best
 
 
 def _call(view: View, tool: ToolSpec, filled: Filled) -> ToolCall:
