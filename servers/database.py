@@ -102,8 +102,8 @@ class TableDescribed(BaseModel):
 class Rows(BaseModel):
     """What a statement found."""
 
-    columns: list[str]
     rows: list[list[Cell]]
+    columns: list[str] = Field(description="What the cells of each row are, in order")
     left_out: int = Field(description="Rows after these")
     remark: str | None = Field(description="What was cut, or that nothing was found")
 
@@ -193,8 +193,8 @@ def answered(found: Found) -> Rows:
     if found.cells_cut:
         remarks.append(f"{found.cells_cut} long cells are cut; use substr() for the rest.")
     return Rows(
-        columns=list(found.columns),
         rows=[list(row) for row in found.rows],
+        columns=list(found.columns),
         left_out=found.left_out,
         remark=" ".join(remarks) or None,
     )

@@ -139,7 +139,7 @@ async def test_the_text_is_the_same_result_without_spaces(business: Path) -> Non
 
     assert isinstance(answer.content[0], TextContent)
     assert answer.content[0].text == (
-        '{"columns":["a","b"],"rows":[[1,"b c"]],"left_out":0,"remark":null}'
+        '{"rows":[[1,"b c"]],"columns":["a","b"],"left_out":0,"remark":null}'
     )
     assert json.loads(answer.content[0].text) == answer.structured_content
 
