@@ -8,6 +8,7 @@ that any provider accepts, in the order in which it was said, with the live roun
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given, settings
@@ -154,7 +155,7 @@ def test_what_leaves_is_sound_in_order_within_budget_with_the_live_round_whole(
     system, turns = to_anthropic(sent)
     again = from_anthropic(system, turns)
     assert [f for f in faults(again) if f.kind != "unread arguments"] == []
-    assert all(a["role"] != b["role"] for a, b in zip(turns, turns[1:], strict=False))
+    assert all(a["role"] != b["role"] for a, b in pairwise(turns))
 
 
 def splitting(sections: Sequence[Section], **options: object) -> Packed:

@@ -112,7 +112,7 @@ class Reading:
         number = self._source.at
         while waiting:
             number += 1
-            if len(waiting) >= FIRST_LINE_CHARS and not waiting.endswith("\n"):
+            if not waiting.endswith("\n"):
                 waiting += self._source.line()
             following = self._source.line()
             if waiting.strip():
@@ -153,12 +153,15 @@ class Reading:
         except Broken as error:
             place = f"character {walker.place:,}"
             self.notes.fault("broken document", place, f"read up to there; {error}"[:100])
+            rest = ""
+        else:
+            rest = walker.rest()
         if head and not position:
             yield from self._element(head, "line 1")
         elif head:
             yield from self._around(head)
-        rest = walker.rest()
         if rest.strip():
+            self._source.at = max(self._source.at, 1)
             yield from self._lines(rest.lstrip())
 
     def _any(self, value: Any, at: str) -> Iterator[Entry]:
