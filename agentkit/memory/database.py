@@ -143,7 +143,7 @@ class Database:
     def snapshot(self) -> Iterator[None]:
         """Let all reads inside see one state of the store."""
         with self.lock:
-            if self._inside or self._connection.in_transaction:
+            if self._inside or (not self.closed and self._connection.in_transaction):
                 yield
                 return
             self._execute("BEGIN")
