@@ -115,7 +115,11 @@ def _of_sentence(sentence: str, before: str, after: str, policy: Policy, seen: S
     forget = _to_forget(hidden.text, policy)
     if forget is not None:
         return forget
-    what = _to_remember(hidden.text, policy)
+    if before and policy.says("remember the last", hidden.text):
+        hidden = policy.hide(before)
+        what = hidden.text.strip()
+    else:
+        what = _to_remember(hidden.text, policy)
     text = what or hidden.text
     refused = _refused(text, hidden, policy, seen)
     if refused:

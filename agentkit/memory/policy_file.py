@@ -25,7 +25,7 @@ from agentkit.value import Rules, load_rules
 
 POLICY_FILE = Path(__file__).with_name("policy_rules.json")
 _PATTERNS = (
-    "instructions", "off the record", "questions", "requests", "of the moment", "first person",
+    "instructions", "off the record", "remember the last", "questions", "requests", "of the moment", "first person",
     "pronouns", "nothing found", "actions", "repeats", "reasons", "standing", "statement",
 )  # fmt: skip
 
