@@ -506,7 +506,8 @@ class _Building:
 
     def _what_if(self, fixed: dict[str, int], inside: int, usable: int) -> tuple[WhatIf, ...]:
         asked = [("this window", usable)] if self.budget is not None or inside > usable else []
-        asked += [(label, inside * n // d) for n, d, label in SMALLER]
+        several = bool(self.found.rows) and self.found.rows[-1].round > 1
+        asked += [(label, inside * n // d) for n, d, label in SMALLER if several]
         sections, sizes, pieces = self._packable(fixed)
         return tuple(_pack_into(label, budget, sections, sizes, pieces) for label, budget in asked)
 

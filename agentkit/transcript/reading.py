@@ -89,7 +89,7 @@ class Reading:
             first = self._source.line(FIRST_LINE_CHARS)
             if not first:
                 return
-        self._source.at = before.count("\n") + first.count("\n")
+        self._source.at = before.count("\n") + 1
         second = "" if not first.endswith("\n") else self._source.line(FIRST_LINE_CHARS)
         if self._are_lines(first, second):
             yield from self._line(first, self._source.at, last=not second)
