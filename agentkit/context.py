@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from agentkit import trace as events
+from agentkit import events
 from agentkit.messages import Message, rounds
+from agentkit.redaction import redact
 from agentkit.tokens import Counter
 from agentkit.tools import ToolSpec, to_openai
-from agentkit.trace import redact
 from agentkit.value import Valuer, load_rules, named_pieces, worth
 from agentkit.window import Packed, Section
 

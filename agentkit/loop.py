@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from agentkit import trace as events
+from agentkit import events
 from agentkit.clock import Clock, SystemClock
 from agentkit.context import Frame, as_event, lay_out
 from agentkit.errors import AgentkitError, MessageError, ModelError

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentkit import trace as events
+from agentkit import events
 from agentkit.clock import Clock, SystemClock
 from agentkit.context import SYSTEM_PROMPT, Frame
 from agentkit.errors import MessageError

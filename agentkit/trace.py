@@ -7,211 +7,24 @@ Tests assert on events, widgets draw them, notebooks print them, and a saved tra
 replays without a model. If it is not in the trace, it did not happen. Secrets are
 taken out before an event is kept, so no file of a trace ever holds one.
 
-Read after: messages.py, clock.py.     Read next: loop.py, replay.py.
+Read after: events.py, redaction.py, clock.py.     Read next: loop.py, replay.py.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from agentkit.clock import Clock, SystemClock
 from agentkit.errors import TraceError
-from agentkit.messages import ToolCall, Usage
+from agentkit.events import Event, ModelAnswered
+from agentkit.redaction import redact
 from agentkit.text import clean_json
-
-
-@dataclass(frozen=True, slots=True)
-class UserSaid:
-    """Step 1: a user's message arrived."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """Steps 2 and 7: what memory brought, and by which routes.
-
-    Attributes:
-        scope: "wide" at the start of a turn, "narrow" beside a tool result.
-        query: What was asked of the store.
-        hits: One mapping a hit: id, text, route scores.
-        degraded: Routes that were down, e.g. ("vectors",).
-    """
-
-    scope: str
-    query: str
-    hits: tuple[Mapping[str, Any], ...] = ()
-    degraded: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """Step 3: what the model is about to read. The texts themselves are other events.
-
-    Attributes:
-        kept: Name and tokens of each section inside.
-        dropped: Name, tokens and reason of each section left out.
-        tokens: Of all that is kept.
-        budget: Of the window.
-        reserve: The part of it kept for the answer.
-        digest: Of the exact messages, so that a replay notices a change.
-        new: The texts of sections that no earlier event holds, or holds otherwise, by
-            name; e.g. the system prompt.
-    """
-
-    kept: tuple[tuple[str, int], ...]
-    dropped: tuple[tuple[str, int, str], ...]
-    tokens: int
-    budget: int
-    reserve: int
-    digest: str
-    new: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelAnswered:
-    """Step 4: what the model said. Written as "ModelSaid"."""
-
-    text: str
-    tool_calls: tuple[ToolCall, ...] = ()
-    usage: Usage | None = None
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCalled:
-    """Step 5: a tool is about to be called."""
-
-    call_id: str
-    name: str
-    arguments: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolReturned:
-    """Step 5: a tool came back, or could not be called.
-
-    Attributes:
-        call_id: The call.
-        name: The tool.
-        text: What came back, whole.
-        is_error: The tool or the host said no.
-        ms: How long it took, by the session's clock.
-    """
-
-    call_id: str
-    name: str
-    text: str
-    is_error: bool
-    ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Slimmed:
-    """Step 6: a result was too long to be read whole. Sizes in tokens."""
-
-    call_id: str
-    before: int
-    after: int
-    how: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mended:
-    """A history held something no model accepts; this was left out or put in."""
-
-    kind: str
-    call_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """The guard ended the tool calls of this turn."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ServerChanged:
-    """A server started, died, or came back."""
-
-    server: str
-    state: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """The turn ended without an answer; the conversation can go on."""
-
-    error: str
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """Step 8: the turn is over."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wrote:
-    """Step 9: something was put into long-term memory.
-
-    Attributes:
-        record_id: What holds it now.
-        text: The sentence.
-        reason: Why it was worth it, e.g. "a stated preference".
-        outcome: "added", "merged" or "superseded".
-    """
-
-    record_id: str
-    text: str
-    reason: str = ""
-    outcome: str = "added"
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """Step 9: something was not, and why."""
-
-    text: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Forgot:
-    """Step 9: records were removed, with their bytes; their texts are not told here."""
-
-    record_ids: tuple[str, ...]
-    reason: str
-
-
-Event = (
-    UserSaid
-    | Recalled
-    | Packed
-    | ModelAnswered
-    | ToolCalled
-    | ToolReturned
-    | Slimmed
-    | Mended
-    | Stopped
-    | ServerChanged
-    | Failed
-    | Answered
-    | Wrote
-    | Skipped
-    | Forgot
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,44 +234,3 @@ def _share(part: int, whole: int) -> float | None:
 
 def _median(values: Sequence[int]) -> int | None:
     return sorted(values)[len(values) // 2] if values else None
-
-
-# What looks like a key to something. A list of shapes can only ever be a net with holes:
-# the safe place for a secret is outside the conversation.
-_SECRETS = (
-    re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"),
-    re.compile(r"\b(?:ghp|gho|ghs|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{16,}"),
-    re.compile(r"\bAKIA[0-9A-Z]{16}\b"),
-    re.compile(r"\bAIza[0-9A-Za-z_-]{30,}"),
-    re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"),
-    re.compile(
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S
-    ),
-    re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{12,}"),
-    re.compile(r"(?i)(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
-)
-_NAME = r"(?:api[_ -]?key|secret|token|passw(?:or)?d|passwd|密码|口令|密钥)"
-_NAMED = re.compile(  # after "is" only what holds a digit: "the password is required" stays
-    rf"(?i)({_NAME}[\"']?\s*(?:[=:：]\s*|(?:is|是|为)\s*(?=[^\s,;，。；]*\d)))"
-    r"[\"']?([^\s\"',;，。；]{6,})"
-)
-_NAME_ALONE = re.compile(rf"(?i){_NAME}")
-REDACTED = "[redacted]"
-
-
-def redact(value: Any) -> Any:
-    """Return a JSON value without what looks like a key, a token or a password."""
-    if isinstance(value, str):
-        for shape in _SECRETS:
-            value = shape.sub(REDACTED, value)
-        return _NAMED.sub(rf"\g<1>{REDACTED}", value)
-    if isinstance(value, Mapping):
-        return {
-            key: REDACTED
-            if isinstance(item, str) and _NAME_ALONE.fullmatch(str(key))
-            else redact(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [redact(item) for item in value]
-    return value

@@ -15,7 +15,8 @@ LAYERS = """
 errors
 text clock checkout
 messages vocabulary shrink
-wire trace tokens value
+events redaction wire tokens
+trace value
 window tools summary
 context guard snapshot transcript compress
 slim models host

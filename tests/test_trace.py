@@ -8,9 +8,7 @@ import pytest
 
 from agentkit.clock import FixedClock
 from agentkit.errors import TraceError
-from agentkit.messages import ToolCall, Usage
-from agentkit.trace import (
-    REDACTED,
+from agentkit.events import (
     Answered,
     Event,
     Failed,
@@ -22,14 +20,14 @@ from agentkit.trace import (
     Skipped,
     Slimmed,
     Stopped,
-    Summary,
     ToolCalled,
     ToolReturned,
-    Trace,
     UserSaid,
     Wrote,
-    redact,
 )
+from agentkit.messages import ToolCall, Usage
+from agentkit.redaction import REDACTED, redact
+from agentkit.trace import Summary, Trace
 
 CALL = ToolCall("c1", "notes.write_note", {"title": "报告", "text": "重点是性能测试部分"})
 PACKED = Packed((("system", 3),), (("round 1", 90, "too old"),), 3, 100, 10, "ab", {"system": "Hi"})

@@ -10,8 +10,9 @@ import pytest
 
 from agentkit.clock import FixedClock
 from agentkit.errors import TranscriptError
+from agentkit.events import Answered, ModelAnswered, ToolReturned, UserSaid
 from agentkit.messages import Message, ToolCall, Usage, mend
-from agentkit.trace import Answered, ModelAnswered, ToolReturned, Trace, UserSaid
+from agentkit.trace import Trace
 from agentkit.transcript import Reading, Transcript, read_transcript
 from agentkit.wire import to_anthropic, to_openai
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agentkit.events import Event, Recalled
 from agentkit.messages import Message, ToolCall, ToolResult
-from agentkit.trace import Event, Recalled
 from agentkit.window import Count
 
 

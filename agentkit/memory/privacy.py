@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentkit.trace import REDACTED, redact
+from agentkit.redaction import REDACTED, redact
 
 SECRET = "secret"  # what trace.py takes out: keys, tokens, passwords
 _BEFORE = 24  # characters in front of a number that may say what it is

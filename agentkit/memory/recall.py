@@ -20,6 +20,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from agentkit.errors import RecordError
+from agentkit.events import Recalled
 from agentkit.memory.fence import fence_lines, line
 from agentkit.memory.fuse import Fused, Weights, best, fuse
 from agentkit.memory.index import Scores
@@ -29,7 +30,6 @@ from agentkit.memory.look import Filter, Looked, look
 from agentkit.memory.records import Record
 from agentkit.memory.rows import read_records
 from agentkit.messages import ToolCall, ToolResult
-from agentkit.trace import Recalled
 from agentkit.window import Count
 
 WIDE, NARROW = 20, 6  # hits; R@20 0.80 primes a task, R@6 0.67 stands beside a result

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentkit.errors import AgentkitError
+from agentkit.events import Event, Forgot, Recalled, Skipped, Wrote
 from agentkit.memory.brought import Brought
 from agentkit.memory.fuse import Weights
 from agentkit.memory.long import LongTermMemory
@@ -24,7 +25,6 @@ from agentkit.memory.recall import NARROW, WIDE, Hits, Recall, fence, narrow_que
 from agentkit.memory.records import Draft, check_tenant
 from agentkit.memory.sentence import covered
 from agentkit.messages import Message, ToolCall, ToolResult
-from agentkit.trace import Event, Forgot, Recalled, Skipped, Wrote
 from agentkit.window import Count
 
 ABOUT = 0.75  # of the words of "forget about …" that a record must hold to be meant

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentkit.events import Event
 from agentkit.memory.brought import Brought
 from agentkit.memory.tenant_memory import TenantMemory
 from agentkit.messages import Message, ToolCall, ToolResult, user
-from agentkit.trace import Event
 from agentkit.window import Count
 
 
