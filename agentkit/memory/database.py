@@ -223,7 +223,7 @@ def open_database(
                 "fullfsync=ON",
             ):
                 database.read(f"PRAGMA {pragma}")
-        for pragma in ("secure_delete=ON", "temp_store=MEMORY", "cache_size=-4000"):
+        for pragma in ("secure_delete=ON", "temp_store=MEMORY", "cache_size=-2000"):
             database.read(f"PRAGMA {pragma}")
         if version == 0:
             _create(database)

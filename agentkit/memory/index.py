@@ -26,7 +26,7 @@ from agentkit.memory.postings import MAX_SLOTS, Floats, Mask, Postings, Slots
 from agentkit.memory.rows import Change, Source, batches
 from agentkit.memory.vectors import Vectors
 
-LOAD = 10_000  # records whose keys are put into the lists at once
+LOAD = 4_000  # records whose keys are put into the lists at once
 NEVER = float("inf")  # the expiry of a record that has none
 _FACTS: Mapping[str, type[np.generic]] = {
     "number": np.int64,
@@ -249,13 +249,25 @@ class TenantIndex:
         facts["expires"][slot] = NEVER if row.expires is None else row.expires
         facts["kind"][slot] = self._kinds.setdefault(row.kind, len(self._kinds))
 
+    def _set_columns(self, first: int, rows: Sequence[Change]) -> None:
+        """Do what `_set_facts` does for many new records, a column at a time."""
+        kinds = self._kinds
+        columns = dict(zip(Change._fields, zip(*rows, strict=True), strict=True))
+        columns["expires"] = tuple(NEVER if at is None else at for at in columns["expires"])
+        columns["kind"] = tuple(kinds.setdefault(kind, len(kinds)) for kind in columns["kind"])
+        for name, values in columns.items():
+            if name in self._facts:
+                self._facts[name][first : self.size] = values
+        self._neighbours.load(
+            first, np.array(columns["talk"], np.int64), np.array(columns["turn"], np.int64)
+        )
+
     def _append(self, rows: Sequence[Change]) -> None:
         """Add live records that were not known, ordered by number."""
         for some in batches(rows, LOAD):
             numbers = [row.number for row in some]
             first = self._make_room(len(some))
-            for slot, row in enumerate(some, first):
-                self._set_facts(slot, row)
+            self._set_columns(first, some)
             words, exact = self._source.keys(numbers)
             self._words.load(first, *words)
             self._exact.load(first, *exact)
@@ -263,8 +275,6 @@ class TenantIndex:
             borders = ends[np.concatenate([[0], np.cumsum(words[0])])]
             self._facts["length"][first : self.size] = np.diff(borders)
             self._put_vectors(dict(zip(numbers, range(first, self.size), strict=True)))
-            talks = np.array([row.talk for row in some], np.int64)
-            self._neighbours.load(first, talks, np.array([row.turn for row in some], np.int64))
 
     def _update(self, rows: Sequence[Change]) -> None:
         """Write down what changed in known records; one that is gone keeps its slot."""
