@@ -26,6 +26,7 @@ SERIES = [
     "04_a_note_server",
     "05_a_host_that_speaks_stdio",
     "06_the_loop",
+    "07_tool_results_eat_the_window",
 ]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
