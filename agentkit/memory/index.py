@@ -26,7 +26,7 @@ from agentkit.memory.postings import MAX_SLOTS, Floats, Mask, Postings, Slots
 from agentkit.memory.rows import Change, Source, batches
 from agentkit.memory.vectors import Vectors
 
-LOAD = 4_000  # records whose keys are put into the lists at once
+LOAD = 2_000  # records that are read at once
 NEVER = float("inf")  # the expiry of a record that has none
 _FACTS: Mapping[str, type[np.generic]] = {
     "number": np.int64,
@@ -135,10 +135,11 @@ class TenantIndex:
         """
         if changes == self.changes:
             return
-        rows = self._source.changes(self.changes, self._newest)
-        self._update([row for row in rows if row.number <= self._newest])
-        self._append([row for row in rows if row.number > self._newest and row.live])
-        self._newest = max([self._newest, *(row.number for row in rows)])
+        if self._newest >= 0:
+            self._update(self._source.changed(self.changes, self._newest))
+        for some in batches(self._source.newer(self._newest), LOAD):
+            self._append([row for row in self._source.facts(some) if row.live])
+            self._newest = some[-1]
         self.changes = changes
 
     def append_one(self, row: Change, keys: Keys, vector: Floats | None, changes: int) -> None:
@@ -264,17 +265,18 @@ class TenantIndex:
 
     def _append(self, rows: Sequence[Change]) -> None:
         """Add live records that were not known, ordered by number."""
-        for some in batches(rows, LOAD):
-            numbers = [row.number for row in some]
-            first = self._make_room(len(some))
-            self._set_columns(first, some)
-            words, exact = self._source.keys(numbers)
-            self._words.load(first, *words)
-            self._exact.load(first, *exact)
-            ends = np.concatenate([[0], np.cumsum(words[1]["count"], dtype=np.int64)])
-            borders = ends[np.concatenate([[0], np.cumsum(words[0])])]
-            self._facts["length"][first : self.size] = np.diff(borders)
-            self._put_vectors(dict(zip(numbers, range(first, self.size), strict=True)))
+        if not rows:
+            return
+        numbers = [row.number for row in rows]
+        first = self._make_room(len(rows))
+        self._set_columns(first, rows)
+        words, exact = self._source.keys(numbers)
+        self._words.load(first, *words)
+        self._exact.load(first, *exact)
+        ends = np.concatenate([[0], np.cumsum(words[1]["count"], dtype=np.int64)])
+        borders = ends[np.concatenate([[0], np.cumsum(words[0])])]
+        self._facts["length"][first : self.size] = np.diff(borders)
+        self._put_vectors(dict(zip(numbers, range(first, self.size), strict=True)))
 
     def _update(self, rows: Sequence[Change]) -> None:
         """Write down what changed in known records; one that is gone keeps its slot."""

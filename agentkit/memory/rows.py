@@ -47,6 +47,7 @@ SELECT_CHANGES = (
     " FROM records"
 )
 BATCH = 500  # numbers in one query
+VECTOR_BATCH = 100  # vectors in one query: 200 KB, gone again before the next
 
 
 class Change(NamedTuple):
@@ -93,23 +94,28 @@ class Source:
     vectors: str
     dimension: int
 
-    def changes(self, after: int, newest: int) -> list[Change]:
-        """Return the rows that are newer than a row, or changed later, ordered by row.
-
-        Args:
-            after: The number of the last change that is known.
-            newest: The newest row that is known; -1 for none.
-        """
+    def newer(self, newest: int) -> list[int]:
+        """Return the numbers of the rows behind a row, in order; -1: of all rows."""
         if newest < 0:
-            sql = f"{SELECT_CHANGES} INDEXED BY record_ids WHERE tenant = ?"
+            sql = "SELECT number FROM records INDEXED BY record_ids WHERE tenant = ?"
             rows = self.database.read(sql, (self.tenant,))
         else:
-            rows = self.database.read(
-                f"{SELECT_CHANGES} WHERE number > ? AND +tenant = ? UNION"
-                f" {SELECT_CHANGES} WHERE tenant = ? AND changed > ?",
-                (newest, self.tenant, self.tenant, after),
-            )
-        return list(map(Change._make, sorted(rows)))
+            sql = "SELECT number FROM records WHERE number > ? AND +tenant = ?"
+            rows = self.database.read(sql, (newest, self.tenant))
+        return sorted([number for (number,) in rows])
+
+    def changed(self, after: int, newest: int) -> list[Change]:
+        """Return the rows up to a row that changed behind a change, ordered by row."""
+        sql = f"{SELECT_CHANGES} WHERE tenant = ? AND changed > ? AND +number <= ?"
+        return _changes(self.database.read(sql, (self.tenant, after, newest)))
+
+    def facts(self, numbers: Sequence[int]) -> list[Change]:
+        """Return these rows, ordered by row."""
+        found: list[Change] = []
+        for some in batches(numbers):
+            sql = f"{SELECT_CHANGES} WHERE number IN ({marks(some)})"
+            found += _changes(self.database.read(sql, some))
+        return found
 
     def keys(self, numbers: Sequence[int]) -> tuple[KeyLists, KeyLists]:
         """Return the words and the exact keys of some rows, as `Postings.load` takes them."""
@@ -124,13 +130,17 @@ class Source:
 
     def vectors_of(self, numbers: Sequence[int]) -> Iterator[tuple[list[int], Floats]]:
         """Yield rows that have a vector, some at a time, and their vectors, (n, d)."""
-        for some in batches(numbers) if self.vectors else ():
+        for some in batches(numbers, VECTOR_BATCH) if self.vectors else ():
             sql = f"SELECT number, vector FROM {self.vectors} WHERE known AND number IN"
             rows = self.database.read(f"{sql} ({marks(some)}) ORDER BY number", some)
             if rows:
                 stored = b"".join([self.seal.open(vector) for _, vector in rows])
                 vectors = from_file(stored).reshape(len(rows), self.dimension)
                 yield [number for number, _ in rows], vectors
+
+
+def _changes(rows: list[Row]) -> list[Change]:
+    return list(map(Change._make, sorted(rows)))
 
 
 def to_file(vector: Floats) -> bytes:
