@@ -31,14 +31,23 @@ GOAL_CHARS = 200
 PROGRESS_CHARS = 120
 MOST_PROGRESS = 12  # of the newest rounds; older ones are history
 
-PARTS = ("goal", "constraints", "decisions", "open_items", "preferences", "progress")
-BY_IMPORTANCE = ("goal", "constraints", "preferences", "decisions", "open_items", "progress")
+PARTS = ("goal", "constraints", "decisions", "open_items", "preferences", "told", "progress")
+BY_IMPORTANCE = (
+    "goal",
+    "constraints",
+    "preferences",
+    "decisions",
+    "open_items",
+    "told",
+    "progress",
+)
 _PART_OF: Mapping[str, str] = {
     "identity": "preferences",
     "preference": "preferences",
     "constraint": "constraints",
     "decision": "decisions",
     "open item": "open_items",
+    "statement": "told",
 }
 _HEADINGS: Mapping[str, tuple[str, str]] = {  # English, Chinese
     "goal": ("Goal", "目标"),
@@ -46,6 +55,7 @@ _HEADINGS: Mapping[str, tuple[str, str]] = {  # English, Chinese
     "decisions": ("Confirmed decisions", "已确认的决定"),
     "open_items": ("Open items", "待办"),
     "preferences": ("About the user", "用户情况与偏好"),
+    "told": ("Also told", "用户还说过"),
     "progress": ("Progress", "进展"),
 }
 _LEFT_OUT = ("({} sentences left out)", "（省略了 {} 句）")
@@ -62,6 +72,7 @@ class Summary:
         progress: What was asked and answered lately.
         open_items: What is still to be done.
         preferences: Who the user is and how they like it.
+        told: What the user said that is neither a question nor any of these.
         chinese: Its headings are Chinese.
         left_out: Sentences that the budget had no room for.
         tokens: Of `text`.
@@ -73,6 +84,7 @@ class Summary:
     progress: tuple[str, ...] = ()
     open_items: tuple[str, ...] = ()
     preferences: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     chinese: bool = False
     left_out: int = 0
     tokens: int = 0
@@ -187,7 +199,7 @@ def _fit(
             larger = _with(summary, part, [sentence, *kept])
             if count(larger.text) <= budget:
                 summary, kept = larger, [sentence, *kept]
-            elif part != "progress":  # what was said lately is no loss that needs a word
+            elif part not in ("told", "progress"):  # the rest is a loss that needs no word
                 more = replace(summary, left_out=summary.left_out + 1)
                 summary = more if count(more.text) <= budget else summary
     return replace(summary, tokens=count(summary.text) if summary.text else 0)

@@ -6,7 +6,8 @@
     "We go with PostgreSQL."         ──▶ decision    6   ┘
     the last three rounds            ──▶             5
     "We still need a test."          ──▶ open item   4
-    anything else                    ──▶ talk        0, newer before older
+    "The depot opens at six."        ──▶ statement   3: told, and neither asked nor ordered
+    questions, requests, answers     ──▶ talk        0, newer before older
     "thanks" · "谢谢"                 ──▶ small talk -1
     an error that was mended since   ──▶ error fixed -2
 
@@ -89,6 +90,14 @@ class _Kind:
     roles: frozenset[str]
     questions: bool
     pattern: re.Pattern[str]
+    exception: re.Pattern[str] | None
+    alone: bool
+
+    def matches(self, said: str) -> bool:
+        """Return whether a sentence, in lower case, is of this kind."""
+        return bool(self.pattern.search(said)) and not (
+            self.exception is not None and self.exception.search(said)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,19 +150,34 @@ class Rules:
             return Value()
         if len(text) <= self.talk_chars and self.talk.fullmatch(fold(text).strip()):
             return Value(SMALL_TALK, self.talk_weight)
-        findings = tuple(f for s in sentences(text) if (f := self._finding(role, s)) is not None)
+        said = sentences(text)
+        asks = any(_asks(fold(sentence).strip()) for sentence in said)
+        found = (self._finding(role, sentence, asks=asks) for sentence in said)
+        findings = tuple(finding for finding in found if finding is not None)
         if not findings:
             return Value()
         best = max(findings, key=lambda finding: finding.weight)
         return Value(best.kind, best.weight, findings)
 
-    def _finding(self, role: Role, sentence: str) -> Finding | None:
+    def _finding(self, role: Role, sentence: str, *, asks: bool) -> Finding | None:
+        """Return what a sentence holds.
+
+        Args:
+            role: Who says it.
+            sentence: As it was said.
+            asks: Some sentence of its message is a question.
+        """
         said = fold(sentence).strip()
-        asks = bool(_QUESTION.search(said)) and not _POLITE.search(said)
+        question = asks and _asks(said)
         for kind in self.kinds:
-            if role in kind.roles and (kind.questions or not asks) and kind.pattern.search(said):
+            open_to = role in kind.roles and (kind.questions or not question)
+            if open_to and not (kind.alone and asks) and kind.matches(said):
                 return Finding(kind.name, kind.weight, sentence.strip())
         return None
+
+
+def _asks(said: str) -> bool:
+    return bool(_QUESTION.search(said)) and not _POLITE.search(said)
 
 
 def sentences(text: str) -> list[str]:
@@ -234,6 +258,8 @@ def _kind(entry: Mapping[str, Any]) -> _Kind:
         frozenset(entry["roles"]),
         bool(entry["questions"]),
         _any(entry["any"]),
+        _any(entry["not"]) if "not" in entry else None,
+        bool(entry.get("alone")),
     )
 
 

@@ -76,13 +76,22 @@ RULES = load_rules()
             "talk",
             [
                 "Where is order A-1009?",
-                "I don't know what happened.",
                 "Are you a paying customer?",
                 "What is my customer number?",
+                "Show me the open orders.",
+                "Where is it? It was due on Monday.",
                 "订单 XJH-2301 的状态是什么？",
                 "为什么不能登录？",
-                "这个功能特别好用。",
+                "帮我查一下订单。",
+            ],
+        ),
+        (
+            "statement",
+            [
                 "The page takes 40 s.",
+                "The depot opens at six.",
+                "这个功能特别好用。",
+                "二季度的数据在小普那里。",
             ],
         ),
     ],
@@ -132,7 +141,7 @@ def test_rules_are_data_that_can_be_edited(tmp_path: Path) -> None:
     mine = load_rules(path)
 
     assert mine.value("user", "This is for Team Falcon.").kind == "identity"
-    assert mine.value("user", "My name is Ann.").kind == "talk"
+    assert mine.value("user", "My name is Ann.").kind == "statement"
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"kinds": [{"any": ["("]}]}', "[1]"])
