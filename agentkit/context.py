@@ -124,12 +124,15 @@ def _steps(live: Sequence[Message]) -> list[Section]:
     ]
 
 
-def as_event(packed: Packed, *, new: Sequence[Section] = ()) -> events.Packed:
+def as_event(
+    packed: Packed, *, new: Sequence[Section] = (), tools: Sequence[ToolSpec] = ()
+) -> events.Packed:
     """Return the event of a packing.
 
     Args:
         packed: What the model is about to read.
         new: Sections whose text no earlier event holds.
+        tools: Those that are shown with it.
     """
     return events.Packed(
         kept=tuple((d.name, d.tokens) for d in packed.decisions if d.kept),
@@ -139,6 +142,7 @@ def as_event(packed: Packed, *, new: Sequence[Section] = ()) -> events.Packed:
         reserve=packed.reserve,
         digest=digest(packed),
         new={section.name: section.text for section in new},
+        tools=tuple(tool.name for tool in tools),
     )
 
 

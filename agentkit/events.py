@@ -54,6 +54,7 @@ class Packed:
         digest: Of the exact messages, so that a replay notices a change.
         new: The texts of sections that no earlier event holds, or holds otherwise, by
             name; e.g. the system prompt.
+        tools: The names of the tools that are shown beside the messages.
     """
 
     kept: tuple[tuple[str, int], ...]
@@ -63,6 +64,7 @@ class Packed:
     reserve: int
     digest: str
     new: Mapping[str, str] = field(default_factory=dict)
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +107,21 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class Slimmed:
-    """Step 6: a result was too long to be read whole. Sizes in tokens."""
+    """Step 6: a result was too long to be read whole, or longer than it had to be.
+
+    Attributes:
+        call_id: The call.
+        before: Tokens that came back.
+        after: Tokens that the model reads.
+        how: See `slim.Slim`.
+        text: What the model reads.
+    """
 
     call_id: str
     before: int
     after: int
     how: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,7 +238,7 @@ class _Running:
         packed = pack(sections, budget=frame.budget, count=frame.counter, reserve=frame.reserve)
         texts = [s for s in packed.kept if s.text]
         new = [s for s in texts if not self.trace.holds(s.name, s.text)]
-        self._note(as_event(packed, new=new))
+        self._note(as_event(packed, new=new, tools=tools))
         self.packed.append(packed)
         said = self._made_valid(await self.agent.model.complete(packed, tools))
         self.said.append(said)
@@ -281,7 +281,8 @@ class _Running:
             result, count=self.agent.frame.counter, budget=self._most(calls), fields=fields
         )
         if small.how != "whole":
-            self._note(events.Slimmed(call.id, small.before, small.after, small.how))
+            text = small.result.text
+            self._note(events.Slimmed(call.id, small.before, small.after, small.how, text))
         self.live.append(tool(small.result))
         await self._recall_narrow(call, result, calls)
         return result

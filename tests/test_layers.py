@@ -17,14 +17,14 @@ text clock checkout
 messages vocabulary shrink
 events redaction wire tokens
 trace value
-window tools summary
+window tools summary recorded
 context guard snapshot transcript compress
 slim models host
 flags
 monitor
 memory
 loop
-session
+session replay
 viz score checks nb
 report
 demo
