@@ -134,32 +134,34 @@ def _hello() -> dict[str, object]:
 
 def _ask(command: list[str], lines: str, *, cwd: str) -> list[str]:
     """Send all lines, keep the wire open until the second answer, return the tools' names."""
-    with subprocess.Popen(
-        command,
-        cwd=cwd,
-        encoding="utf-8",
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as server:
-        timer = _kill_later(server)
-        assert server.stdin is not None
-        assert server.stdout is not None
-        try:
-            server.stdin.write(lines)
-            server.stdin.flush()
-            for line in server.stdout:
-                answer = json.loads(line)
-                if answer.get("id") == 2:
-                    return [tool["name"] for tool in answer["result"]["tools"]]
-        except (OSError, ValueError, KeyError):
-            pass  # what it said was no answer; said below
-        finally:
-            timer()
-    raise SetupError(
-        f"the note server gave no answer within {WAIT_S} s.",
-        hint=f"Run {' '.join(command[:3])} --help and read what it says.",
-    )
+    try:
+        with subprocess.Popen(
+            command,
+            cwd=cwd,
+            encoding="utf-8",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as server:
+            return _tools(server, lines)
+    except (OSError, ValueError, KeyError, StopIteration) as error:  # it died, or made no sense
+        raise SetupError(
+            f"the note server gave no answer within {WAIT_S} s ({type(error).__name__}).",
+            hint=f"Run {' '.join(command[:3])} --help and read what it says.",
+        ) from error
+
+
+def _tools(server: subprocess.Popen[str], lines: str) -> list[str]:
+    end = _kill_later(server)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    try:
+        server.stdin.write(lines)
+        server.stdin.flush()
+        answer = next(said for said in map(json.loads, server.stdout) if said.get("id") == 2)
+        return [tool["name"] for tool in answer["result"]["tools"]]
+    finally:
+        end()
 
 
 def _kill_later(server: subprocess.Popen[str]) -> Callable[[], None]:
