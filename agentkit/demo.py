@@ -11,18 +11,20 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
 
-from agentkit.clock import SystemClock
+from agentkit import events
 from agentkit.errors import AgentkitError
-from agentkit.host import McpHost
+from agentkit.host import McpHost, ServerChanged
 from agentkit.messages import ToolCall
 from agentkit.models import load_model
 from agentkit.session import Session
+from agentkit.text import terms
 from agentkit.tools import ToolSpec
-from agentkit.trace import Entry
+from agentkit.trace import Entry, Trace
 
 CONVERSATIONS = {
     "en": (
@@ -35,6 +37,7 @@ CONVERSATIONS = {
     ),
 }
 BAR_CHARS = 40
+FOUND_WORDS = 2  # of a note, in what the last turn brought or said
 
 
 def notes_config(notes_file: Path) -> dict[str, object]:
@@ -61,8 +64,9 @@ def run_demo(*, lang: str = "en", notes_file: Path | None = None, model: str | N
 
 async def _demo(lang: str, notes_file: Path, model: str | None) -> int:
     try:
-        async with McpHost(notes_config(notes_file)) as host:
-            session = Session(model=load_model(model), host=host, clock=SystemClock())
+        trace = Trace()
+        async with McpHost(notes_config(notes_file), on_event=_into(trace)) as host:
+            session = Session(model=load_model(model), host=host, trace=trace)
             print(f"model {session.agent.model.name}, {len(host.tools())} tools")
             for text in CONVERSATIONS[lang]:
                 await _turn(session, text)
@@ -76,11 +80,20 @@ async def _turn(session: Session, text: str) -> None:
     """Run one turn and print what happened in it."""
     print(f"\nyou    {text}")
     before = len(session.trace)
-    await session.ask(text)
-    for entry in list(session.trace)[before:]:
-        line = show(entry)
-        if line:
-            print(line)
+    try:
+        await session.ask(text)
+    finally:  # of a turn that fails, what it did until then
+        for entry in list(session.trace)[before:]:
+            line = show(entry)
+            if line:
+                print(line)
+
+
+def _into(trace: Trace) -> Callable[[ServerChanged], None]:
+    """Return what puts a host's events into a trace."""
+    return lambda change: trace.append(
+        events.ServerChanged(change.server, change.state, change.reason), turn=""
+    )
 
 
 def show(entry: Entry) -> str:
@@ -114,22 +127,36 @@ def bar(used: int, usable: int) -> str:
 
 def _judge(session: Session, notes_file: Path) -> int:
     """Say whether the note is in its file and was found again."""
-    try:
-        kept = notes_file.read_text(encoding="utf-8")
-    except OSError as error:
-        print(f"\nIt did not work: {notes_file} cannot be read ({error}).", file=sys.stderr)
-        return 1
-    wrote = [
-        e.data for e in session.trace if e.kind == "ToolCalled" and "write_note" in e.data["name"]
-    ]
-    noted = [call["arguments"]["title"] for call in wrote if "title" in call["arguments"]]
-    missing = [title for title in noted if title not in kept]
-    if not noted or missing or not session.turns[-1].answer:
-        what = f"{missing} is not in the file" if missing else "no note was written"
-        print(f"\nIt did not work: {what}.", file=sys.stderr)
+    wrong = _what_is_wrong(session, notes_file)
+    if wrong:
+        print(f"\nIt did not work: {wrong}", file=sys.stderr)
         return 1
     print(f"\nIt worked: the note is in {notes_file}")
     return 0
+
+
+def _what_is_wrong(session: Session, notes_file: Path) -> str:
+    """Return why the conversation did not do what it should, "" if it did."""
+    calls = [entry.data for entry in session.trace if entry.kind == "ToolCalled"]
+    written = [c["arguments"] for c in calls if c["name"].endswith("write_note")]
+    if not written:
+        return "no note was written."
+    try:
+        kept = {note["title"]: note["text"] for note in _notes_in(notes_file)}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"{notes_file} cannot be read ({error})."
+    missing = [note for note in written if kept.get(note.get("title")) != note.get("text")]
+    if missing:
+        return f"{missing[0].get('title')!r} is not in {notes_file}."
+    asked = session.turns[-1]
+    read = set(terms(" ".join(message.text for message in asked.messages[1:])))
+    words = set(terms(" ".join(note["text"] for note in written)))
+    return "" if len(words & read) >= FOUND_WORDS else "the note was not found again."
+
+
+def _notes_in(notes_file: Path) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads(notes_file.read_text(encoding="utf-8"))["notes"]
+    return found
 
 
 def run_chat(*, notes_file: Path | None = None, model: str | None = None) -> int:
@@ -139,8 +166,9 @@ def run_chat(*, notes_file: Path | None = None, model: str | None = None) -> int
 
 async def _chat(notes_file: Path, model: str | None) -> int:
     try:
-        async with McpHost(notes_config(notes_file)) as host:
-            session = Session(model=load_model(model), host=host, consent=_consent)
+        trace = Trace()
+        async with McpHost(notes_config(notes_file), on_event=_into(trace)) as host:
+            session = Session(model=load_model(model), host=host, consent=_consent, trace=trace)
             print(f"model {session.agent.model.name}; an empty line ends the conversation")
             while text := (await asyncio.to_thread(_read_line, "you    ")).strip():
                 try:

@@ -1,0 +1,163 @@
+"""The main job in a terminal: one conversation with the real note server, and its exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentkit import cli, demo
+from agentkit.clock import FixedClock
+from agentkit.errors import ModelError
+from agentkit.events import Answered, Failed, Packed, ServerChanged, Stopped, ToolReturned
+from agentkit.messages import ToolCall
+from agentkit.models.scripted import ScriptedModel
+from agentkit.trace import Entry, Trace
+
+
+def notes_in(path: Path) -> dict[str, str]:
+    notes = json.loads(path.read_text(encoding="utf-8"))["notes"]
+    return {note["title"]: note["text"] for note in notes}
+
+
+@pytest.mark.parametrize(
+    ("lang", "title", "text", "found"),
+    [
+        (
+            "en",
+            "finish the project report",
+            "next week: finish the project report, focus on the performance tests",
+            "agent  I found 1: “finish the project report”",
+        ),
+        (
+            "zh",
+            "下周要完成结项报告",
+            "下周要完成结项报告，重点是性能测试部分",
+            "agent  我找到 1 条：“下周要完成结项报告”",
+        ),
+    ],
+)
+def test_the_demo_notes_finds_and_says_that_it_worked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: str, title: str, text: str, found: str
+) -> None:
+    """Through the command line, the host and the server's own process."""
+    path = tmp_path / "我的 notes" / "notes.json"
+
+    status = cli.main(["demo", "--lang", lang, "--notes-file", str(path)])
+
+    printed = capsys.readouterr()
+    assert (status, printed.err) == (0, "")
+    assert notes_in(path) == {title: text}
+    assert found in printed.out
+    assert printed.out.count("call   notes.") == 2
+    assert printed.out.count("of 7000 tokens") == 4
+    assert f"It worked: the note is in {path}" in printed.out
+
+
+def test_a_file_whose_folder_cannot_be_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file where its folder should be keeps even an administrator from writing."""
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file", encoding="utf-8")
+
+    status = demo.run_demo(notes_file=blocked / "notes.json")
+
+    printed = capsys.readouterr()
+    assert status == 1
+    assert "It did not work" in printed.err
+    assert "Traceback" not in printed.err + printed.out
+    assert "agent  That did not work" in printed.out
+
+
+def test_an_unknown_model_is_no_success_and_says_which_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = demo.run_demo(notes_file=tmp_path / "notes.json", model="no:such")
+
+    assert status == 1
+    assert "AGENTKIT_MODEL" in capsys.readouterr().err
+
+
+WRITE = ToolCall("c1", "notes.write_note", {"title": 'A "quoted" 报告', "text": "完成 the report"})
+
+
+@pytest.mark.parametrize(
+    ("steps", "status", "said"),
+    [
+        ([WRITE, "Noted.", "You noted: 完成 the report."], 0, "It worked"),
+        (["I will remember.", "The report."], 1, "no note was written"),
+        ([WRITE, "Noted.", "I know nothing of that."], 1, "was not found again"),
+        ([WRITE, ModelError("The line is dead.", hint="Ask again.")], 1, "The line is dead."),
+    ],
+)
+def test_the_exit_status_tells_whether_the_note_was_kept_and_found(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    steps: list[object],
+    status: int,
+    said: str,
+) -> None:
+    """By design: a model that says it noted something has to have done it."""
+    with ScriptedModel(steps) as model:  # type: ignore[arg-type]
+        monkeypatch.setattr(demo, "load_model", lambda _: model)
+        got = demo.run_demo(notes_file=tmp_path / "notes.json")
+
+    printed = capsys.readouterr()
+    assert got == status
+    assert said in printed.out + printed.err
+    assert ("call   notes.write_note" in printed.out) == (WRITE in steps)
+
+
+def test_a_chat_asks_before_it_deletes_and_goes_on_after_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "notes.json"
+    lines = iter(["帮我记一下：买牛奶", "删除笔记n0001", "n", "delete note n0001", "y", ""])
+    asked: list[str] = []
+
+    def read_line(prompt: str) -> str:
+        asked.append(prompt)
+        return next(lines)
+
+    monkeypatch.setattr(demo, "_read_line", read_line)
+
+    status = demo.run_chat(notes_file=path)
+
+    assert status == 0
+    assert notes_in(path) == {}
+    assert sum(prompt.startswith("allow  notes.delete_note") for prompt in asked) == 2
+    assert "did not agree" in capsys.readouterr().out
+
+
+def entry_of(event: object) -> Entry:
+    trace = Trace(clock=FixedClock())
+    trace.append(event, turn="t1")  # type: ignore[arg-type]
+    return next(iter(trace))
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (
+            Packed((), (), 350, 800, 100, ""),
+            f"       [{'#' * 20}{'.' * 20}] 350 of 700 tokens, 50 %",
+        ),
+        (ToolReturned("c1", "t", "no\n such", True, 0), "error  no such"),
+        (ToolReturned("c1", "t", "长" * 200, False, 0), f"result {'长' * 159}…"),
+        (Stopped("2 results were empty"), "guard  2 results were empty"),
+        (ServerChanged("notes", "down", "it died"), "server notes is down: it died"),
+        (Answered("好的"), "agent  好的"),
+        (Failed("x", "y"), ""),
+    ],
+)
+def test_each_event_is_a_line_that_a_person_can_read(event: object, line: str) -> None:
+    assert demo.show(entry_of(event)) == line
+
+
+@pytest.mark.parametrize(("used", "filled"), [(0, 0), (700, 40), (900, 40), (9, 1)])
+def test_the_bar_is_never_wider_than_it_is(used: int, filled: int) -> None:
+    assert demo.bar(used, 700).count("#") == filled
+    assert demo.bar(used, 0).startswith("[")
