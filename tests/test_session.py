@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentkit.checks.host import small_server
 from agentkit.clock import FixedClock
 from agentkit.errors import (
     AgentkitError,
@@ -18,6 +19,8 @@ from agentkit.errors import (
     ModelError,
     UnknownModelError,
 )
+from agentkit.guard import Limits
+from agentkit.host import McpHost
 from agentkit.messages import (
     LOST_RESULT,
     Message,
@@ -349,3 +352,29 @@ def test_what_fell_out_of_the_window_cannot_be_said() -> None:
 
     assert "XJH-2309" in known
     assert "XJH-2309" not in lost
+
+
+def test_a_server_that_dies_or_never_answers_costs_a_result_and_not_the_conversation() -> None:
+    """With a real program: it dies in mid-call, comes back, and then keeps silent."""
+
+    async def talk() -> tuple[list[str], list[str]]:
+        steps = [
+            ToolCall("c1", "small.die_writing"),
+            "It died.",
+            ToolCall("c2", "small.repeat", {"text": "你好 ", "times": 2}),
+            "It is back.",
+            ToolCall("c3", "small.never"),
+            "It is silent.",
+        ]
+        async with McpHost({"mcpServers": {"small": small_server()}}) as host:
+            session = session_of(*steps, host=host, limits=Limits(timeout_s=1.0))
+            answers = [await session.ask(f"question {n}") for n in range(3)]
+        assert not faults(session.messages)
+        return answers, [m.text for m in session.messages if m.role == "tool"]
+
+    answers, results = asyncio.run(talk())
+
+    assert answers == ["It died.", "It is back.", "It is silent."]
+    assert "small.die_writing" in results[0]
+    assert results[1] == "你好 你好 "
+    assert "did not answer" in results[2]
