@@ -31,7 +31,8 @@ class Remembering:
     def embed(self, texts: Sequence[str]) -> Any:
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
         self._rows.update(zip(new, self._embedder.embed(new), strict=True))
-        return np.array([self._rows[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
+        rows = np.array([self._rows[text] for text in texts], np.float32)
+        return rows.reshape(len(texts), self.dimension)
 
 
 EMBEDDER = Remembering()
