@@ -145,7 +145,7 @@ def _by_kind(text: str, kind: str, around: tuple[str, str], policy: Policy, seen
         if whole:
             whole = _with_name(whole, around[0], policy) if rule.needs != "entity" else whole
             return _write(whole, rule, policy, seen) if whole else _skip(text, NOT_ALONE)
-    if kind in ("talk", "constraint") and policy.says("requests", text):
+    if kind in ("talk", "statement", "constraint") and policy.says("requests", text):
         return _skip(text, "a request for this turn")
     if kind == "error":
         return _skip(text, "an error of the moment")

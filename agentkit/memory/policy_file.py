@@ -25,9 +25,21 @@ from agentkit.value import Rules, load_rules
 
 POLICY_FILE = Path(__file__).with_name("policy_rules.json")
 _PATTERNS = (
-    "instructions", "off the record", "remember the last", "questions", "requests", "of the moment", "first person",
-    "pronouns", "nothing found", "actions", "repeats", "reasons", "standing", "statement",
-)  # fmt: skip
+    "instructions",
+    "off the record",
+    "remember the last",
+    "questions",
+    "requests",
+    "of the moment",
+    "first person",
+    "pronouns",
+    "nothing found",
+    "actions",
+    "repeats",
+    "reasons",
+    "standing",
+    "statement",
+)
 
 
 @dataclass(frozen=True, slots=True)
