@@ -164,7 +164,7 @@ def _run_http(server: MCPServer[Any], arguments: argparse.Namespace) -> int:
     except (OSError, OverflowError) as error:
         _say(server, f"cannot listen on {host} port {port}: {error}. Choose another --port.")
         return 1
-    if host not in LOCAL_HOSTS:
+    if host not in LOCAL_HOSTS and server.settings.auth is None:
         _say(server, f"WARNING: there is no password; whoever reaches {host} can use this server")
     shown = f"[{host}]" if ":" in host else host
     _say(server, f"listening on http://{shown}:{listener.getsockname()[1]}{path}")
