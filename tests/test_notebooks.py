@@ -28,6 +28,7 @@ SERIES = [
     "06_the_loop",
     "07_tool_results_eat_the_window",
     "09_long_term_memory_and_recall",
+    "12_many_servers",
 ]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
