@@ -79,7 +79,7 @@ def fuse(scores: Scores, weights: Weights) -> Fused:
     lent = np.float32(weights.neighbours) * _beside(own, scores)
     total = own + lent
     total += np.float32(weights.speaker) * (scores.speaker & (total > 0))
-    longest = float(scores.ids.max()) if len(scores.ids) else 0.0
+    longest = float(np.max(scores.ids)) if len(scores.ids) else 0.0
     if longest:
         total += np.float32(weights.exact / longest) * scores.ids
     return Fused(np.where(scores.allowed, total, 0), words, meaning, lent, weight)
@@ -101,7 +101,7 @@ def best(total: Floats, k: int) -> Slots:
 
 def _over_best(scores: Floats) -> Floats:
     """Return the scores as shares of the best one; what is below 0 becomes 0."""
-    greatest = float(scores.max()) if len(scores) else 0.0
+    greatest = float(np.max(scores)) if len(scores) else 0.0
     if greatest <= 0:
         return np.zeros_like(scores)
     return np.asarray(np.maximum(scores, 0) / greatest, np.float32)

@@ -111,7 +111,7 @@ class Postings:
             if len(slots):
                 norm = K1 * (1 - B) + (K1 * B / average) * lengths[slots]
                 scores[slots] += (query[code] * idf * (K1 + 1)) * counts / (counts + norm)
-        return scores, min(1.0, float(scores.max()) / (asked * (K1 + 1)))
+        return scores, min(1.0, float(np.max(scores)) / (asked * (K1 + 1)))
 
     def snapshot(self, live: Mask) -> dict[int, list[tuple[int, int]]]:
         """Return every list without what is gone: (slot, count) by key, for comparison."""

@@ -20,6 +20,7 @@ Wire = dict[str, Any]
 Names = Mapping[str, str]
 
 UNREAD = "unread_arguments"  # servers parse the arguments in a history, and fail on what is no JSON
+MAX_DEPTH = 100  # Pythons differ in how deep they can follow; no real arguments come near this
 ROLE_OF: Mapping[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -72,6 +73,7 @@ def read_call(call_id: object, name: str, arguments: Any, names: Names | None) -
     if parsed.unread is not None:
         return ToolCall(call.id, call.name, unread=clean_text(parsed.unread))
     try:
+        _check_depth(parsed.arguments)
         cleaned = clean_json(parsed.arguments)
         json.dumps(cleaned, allow_nan=False)
     except (ValueError, TypeError, RecursionError):  # NaN, no JSON type, nested too deep
@@ -80,6 +82,21 @@ def read_call(call_id: object, name: str, arguments: Any, names: Names | None) -
     if list(cleaned) == [UNREAD] and isinstance(cleaned[UNREAD], str):
         return ToolCall(call.id, call.name, unread=cleaned[UNREAD])
     return ToolCall(call.id, call.name, cleaned)
+
+
+def _check_depth(value: Any) -> None:
+    """Raise ValueError for what is nested too deep to be read alike by every Python."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, Mapping | list | tuple)
+            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
+        ]
+        if not level:
+            return
+    raise ValueError(f"nested over {MAX_DEPTH} deep")
 
 
 def read_entries(messages: Any) -> Iterator[tuple[int, Role, Wire]]:
