@@ -10,7 +10,6 @@ choose it by mouse and by key and reads it aloud, with no script and with no ker
 an exported page can be read like a live one.
 
 Read after: monitor.py, viz/timeline_text.py, viz/palette.py.
-Built in:   notebooks/08_short_term_and_working_memory.ipynb
 """
 
 from __future__ import annotations
