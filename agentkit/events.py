@@ -196,6 +196,23 @@ class Forgot:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    """Old rounds left the window; a summary and what is pinned stand for them.
+
+    Attributes:
+        rounds: How many left.
+        before: Tokens of summary, pinned and rounds before.
+        after: The same after.
+        by_model: A model wrote the summary, and not the rules.
+    """
+
+    rounds: int
+    before: int
+    after: int
+    by_model: bool = False
+
+
 Event = (
     UserSaid
     | Recalled
@@ -212,4 +229,5 @@ Event = (
     | Wrote
     | Skipped
     | Forgot
+    | Condensed
 )

@@ -108,6 +108,7 @@ async def run_turn(
     history: Sequence[Message] = (),
     trace: Trace | None = None,
     live: list[Message] | None = None,
+    besides: Sequence[Section] = (),
 ) -> Turn:
     """Run one turn to its answer.
 
@@ -118,6 +119,7 @@ async def run_turn(
         trace: Gets one event a step.
         live: Gets each message of the turn as it happens, so that a turn which is
             interrupted leaves behind what it did.
+        besides: What stands before the history, e.g. a summary of what left it.
 
     Returns:
         The turn. One that failed has an `error` and keeps what it did until then: a
@@ -134,6 +136,7 @@ async def run_turn(
         list(history),
         trace if trace is not None else Trace(clock=agent.clock),
         live if live is not None else [],
+        besides,
     )
     return await running.run(said_by_user)
 
@@ -142,7 +145,12 @@ class _Running:
     """The state of one turn while it runs."""
 
     def __init__(
-        self, agent: Agent, history: list[Message], trace: Trace, live: list[Message]
+        self,
+        agent: Agent,
+        history: list[Message],
+        trace: Trace,
+        live: list[Message],
+        besides: Sequence[Section],
     ) -> None:
         self.agent = agent
         self.history = history
@@ -153,6 +161,7 @@ class _Running:
         self.said: list[ModelSaid] = []
         self.steps: list[Step] = []
         self.stopped: str | None = None
+        self.besides = tuple(besides)
         self.recalled: list[Section] = []
         self.ids = {call.id for message in history for call in message.tool_calls}
 
@@ -234,7 +243,9 @@ class _Running:
             ModelError: The model cannot be reached, or said nothing at all.
         """
         frame = self.agent.frame
-        sections = lay_out(frame, self.history, self.live, tools, besides=self.recalled)
+        sections = lay_out(
+            frame, self.history, self.live, tools, besides=[*self.besides, *self.recalled]
+        )
         packed = pack(sections, budget=frame.budget, count=frame.counter, reserve=frame.reserve)
         texts = [s for s in packed.kept if s.text]
         new = [s for s in texts if not self.trace.holds(s.name, s.text)]

@@ -13,11 +13,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agentkit import events
 from agentkit.clock import Clock, SystemClock
 from agentkit.context import SYSTEM_PROMPT, Frame
-from agentkit.errors import MessageError
+from agentkit.errors import AgentkitError, MessageError
 from agentkit.guard import Limits
 from agentkit.loop import Agent, Tools, Turn, run_turn
 from agentkit.memory.brought import Remembering
@@ -27,7 +28,11 @@ from agentkit.monitor import Monitor
 from agentkit.tokens import Counter, context_window
 from agentkit.tools import Consent
 from agentkit.trace import Trace
-from agentkit.window import Packed
+from agentkit.window import Packed, Section, pack
+
+if TYPE_CHECKING:  # with its index of old rounds, which a session without it does not need
+    from agentkit.memory.short import ShortTermMemory
+    from agentkit.summary import Summary
 
 MOST_RESERVE = 1_024  # tokens kept for an answer: about a page
 RESERVE_SHARE = 8  # of a small window, an eighth
@@ -51,6 +56,9 @@ class Session:
         trace: Gets the events; by default one in memory.
         memory: Recalled from at the start of a turn and beside tool results, and written
             to at its end, e.g. `TenantMemory(store, tenant="ada")`. Without it nothing is.
+        short: Keeps the last rounds in the window and condenses older ones when there are
+            too many. Without it all rounds compete for the window by their value.
+        summary_model: Writes the summaries of `short`; without it rules do.
 
     Attributes:
         messages: The history, sound at any time.
@@ -77,6 +85,8 @@ class Session:
         clock: Clock | None = None,
         trace: Trace | None = None,
         memory: Remembering | None = None,
+        short: ShortTermMemory | None = None,
+        summary_model: Model | None = None,
     ) -> None:
         clock = clock or SystemClock()
         model = model or load_model()
@@ -87,7 +97,10 @@ class Session:
         frame = Frame(window, room, counter, system, tuple(pinned))
         self.agent = Agent(model, frame, host, limits or Limits(), consent, clock, memory)
         self.trace = trace if trace is not None else Trace(clock=clock)
+        self.short, self._summary_model = short, summary_model
         self.messages: list[Message] = self._sound(history)
+        if short is not None and not short.messages:  # one that was loaded has them already
+            short.append(self.messages)
         self.turns: list[Turn] = []
         self._busy = asyncio.Lock()
 
@@ -110,13 +123,19 @@ class Session:
         async with self._busy:
             try:
                 turn = await run_turn(
-                    text, self.agent, history=self.messages, trace=self.trace, live=live
+                    text,
+                    self.agent,
+                    history=self.messages if self.short is None else self.short.messages,
+                    trace=self.trace,
+                    live=live,
+                    besides=[] if self.short is None else self.short.sections(),
                 )
             except BaseException:  # interrupted, or a fault: keep what was done until then
-                self.messages.extend(mend(live) if len(live) > 1 else ())
+                self._grow(mend(live) if len(live) > 1 else ())
                 raise
-        self.turns.append(turn)
-        self._keep(turn)
+            self.turns.append(turn)
+            self._keep(turn)
+            await self._condense(turn.id)
         if turn.error is not None:
             raise turn.error
         return turn.answer
@@ -133,7 +152,43 @@ class Session:
             usage = turn.said[-1].usage if turn.said else None
             self.monitor.record(turn.packed[-1], usage=usage)
         did = turn.error is None or len(turn.messages) > 1
-        self.messages.extend(mend(turn.messages) if did else ())
+        self._grow(mend(turn.messages) if did else ())
+
+    def _grow(self, messages: Sequence[Message]) -> None:
+        """Add messages to the history, and to the rounds of the window."""
+        self.messages.extend(messages)
+        if self.short is not None:
+            self.short.append(messages)
+
+    async def _condense(self, turn: str) -> None:
+        """Let old rounds leave the window when there are too many; never otherwise."""
+        if self.short is None or not self.short.overflow():
+            return
+        done = self.short.condense(await self._summary(self.short))
+        if done is not None:
+            self.trace.append(done, turn=turn)
+
+    async def _summary(self, short: ShortTermMemory) -> Summary | None:
+        """Return the summary that a model writes; None where rules have to."""
+        if self._summary_model is None or short.strategy == "truncate":
+            return None
+        from agentkit.memory.model_summary import read, request
+
+        left, frame = short.overflow(), self.agent.frame
+        earlier = short.summary if short.summary.text else None
+        instruction, talk = request(left, earlier=earlier)
+        sections = [
+            Section("system", instruction.text, role="system", rank=0),
+            Section("question", role="question", rank=0, messages=(talk,)),
+        ]
+        try:
+            asked = pack(sections, budget=frame.budget, count=frame.counter, reserve=frame.reserve)
+            said = await self._summary_model.complete(asked, ())
+        except AgentkitError:  # too long for it, or it cannot be reached: rules can do it
+            return None
+        return read(
+            said.text, left, count=short.count, budget=short.summary_budget, earlier=earlier
+        )
 
     def _sound(self, history: Sequence[Message]) -> list[Message]:
         """Return the history as a model accepts it, and note what had to be mended."""

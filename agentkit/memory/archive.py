@@ -11,13 +11,13 @@ Built in:   notebooks/08_short_term_and_working_memory.ipynb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from agentkit.memory.keys import identifiers
-from agentkit.messages import Message, Round
+from agentkit.messages import Message, Round, ToolCall
 from agentkit.text import overlap, terms
-from agentkit.wire.openai import from_openai, to_openai
 
 FOUND = 3  # rounds; more would be the history again
 LEAST_SCORE = 0.2  # of the words of a query, by rarity; below, what is shared is chance
@@ -64,19 +64,31 @@ class Archive:
         return enumerate(zip(scores, self._ids, strict=True))
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Return the rounds as JSON holds them, messages in OpenAI's format."""
+        """Return the rounds as JSON holds them."""
         return [
-            {"index": each.index, "messages": to_openai(each.messages)} for each in self._rounds
+            {"index": each.index, "messages": [asdict(m) for m in each.messages]}
+            for each in self._rounds
         ]
 
     @classmethod
-    def from_json(cls, rounds: Sequence[dict[str, Any]]) -> Archive:
+    def from_json(cls, rounds: Sequence[Mapping[str, Any]]) -> Archive:
         """Read what `as_json` returned.
 
         Raises:
-            MessageError: A message that cannot be read.
+            MessageError: A message that no model would accept.
+            KeyError: Something is missing, or (TypeError) of another type.
         """
-        return cls([Round(int(r["index"]), tuple(from_openai(r["messages"]))) for r in rounds])
+        return cls(
+            [Round(int(r["index"]), tuple(_message(m) for m in r["messages"])) for r in rounds]
+        )
+
+
+def _message(data: Mapping[str, Any]) -> Message:
+    calls = tuple(
+        ToolCall(str(c["id"]), str(c["name"]), dict(c["arguments"]), c["unread"])
+        for c in data["tool_calls"]
+    )
+    return Message(data["role"], str(data["text"]), calls, data["call_id"], bool(data["is_error"]))
 
 
 def said_in(messages: Sequence[Message]) -> str:

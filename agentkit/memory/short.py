@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Literal, get_args
 
 from agentkit.errors import AgentkitError, BudgetError, RecordError
+from agentkit.events import Condensed
 from agentkit.memory.archive import FOUND, Archive
 from agentkit.messages import Message, Round, mend, rounds
 from agentkit.summary import BUDGET, Summary, summarise
@@ -33,23 +34,6 @@ Strategy = Literal["truncate", "summary", "layered"]
 LEAST, MOST = 6, 14  # rounds: what is called "it" was said in the last few
 PINNED_BUDGET = 800  # tokens: about thirty rules; a longer list is read by nobody
 VERSION = 1  # of the JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Condensed:
-    """What one step took out of the window.
-
-    Attributes:
-        rounds: How many left.
-        before: Tokens of pinned, summary and rounds before.
-        after: The same after.
-        by_model: A model wrote the summary.
-    """
-
-    rounds: int
-    before: int
-    after: int
-    by_model: bool = False
 
 
 class ShortTermMemory:
