@@ -33,12 +33,12 @@ from agentkit.memory.sentence import (
     subject,
 )
 from agentkit.messages import Message
-from agentkit.text import fold, one_line, terms
+from agentkit.text import HAN, STOP_HAN, fold, one_line, terms
 from agentkit.value import SMALL_TALK, sentences
 
 MOST_SENTENCES = 30  # of one message; a longer one is a paste, and pastes are no memories
 COPIED = 0.8  # of the words of a sentence, for it to be a copy
-LEFT_TO_SAY = 3  # words beside a private number; with fewer the number was the message
+LEFT_TO_SAY = 4  # words beside a private number; with fewer the number was the message
 SECRETS = frozenset({SECRET, "password", "secret code"})
 SHOWN_CHARS = 120  # of a skipped text in an event
 
@@ -127,7 +127,7 @@ def _of_sentence(sentence: str, before: str, after: str, policy: Policy, seen: S
     if what:
         return _write(text, policy.asked, policy, seen)
     kind = policy.values.look("user", text).kind
-    if kind == SMALL_TALK:
+    if kind == SMALL_TALK or policy.says("greetings", text):
         return _skip(text, "a greeting or small talk")
     if policy.says("questions", text):
         return _skip(text, "a question")
@@ -137,8 +137,9 @@ def _of_sentence(sentence: str, before: str, after: str, policy: Policy, seen: S
 def _by_kind(text: str, kind: str, around: tuple[str, str], policy: Policy, seen: Seen) -> Decision:
     """Return the decision of the first rule that covers a kind and has what it needs."""
     missing = ""
+    kinds = {kind, "decision"} if policy.says("decided", text) else {kind}
     for rule in policy.kinds:
-        if kind not in rule.value:
+        if not kinds & rule.value:
             continue
         whole, lacks = _with_needs(text, rule, around, policy)
         missing = missing or lacks
@@ -216,7 +217,7 @@ def _refused(text: str, hidden: Hidden, policy: Policy, seen: Seen) -> str:
         return "it reads like an instruction to the agent"
     if SECRETS & set(hidden.kinds):
         return f"it holds a {', '.join(hidden.kinds)}"
-    if hidden.kinds and len(set(terms(text)) - set(terms(" ".join(hidden.kinds)))) < LEFT_TO_SAY:
+    if hidden.kinds and _words_left(text, hidden) < LEFT_TO_SAY:
         return f"nothing is left of it without the {', '.join(hidden.kinds)}"
     if policy.says("repeats", text):
         return "it repeats what is known"
@@ -225,6 +226,13 @@ def _refused(text: str, hidden: Hidden, policy: Policy, seen: Seen) -> str:
     if covered(text, sentences(seen.system)) >= COPIED:
         return "an instruction of the system prompt"
     return ""
+
+
+def _words_left(text: str, hidden: Hidden) -> float:
+    """Return how many words say something beside what was hidden; two Chinese signs are one."""
+    han = [sign for sign in HAN.findall(text) if sign not in STOP_HAN]
+    words = set(terms(HAN.sub(" ", text))) - set(terms(" ".join(hidden.kinds)))
+    return len(words) + len(han) / 2
 
 
 def _write(text: str, rule: KindRule, policy: Policy, seen: Seen) -> Decision:
@@ -291,7 +299,8 @@ def refusal(text: str, *, policy: Policy | None = None) -> str:
     stripped = text.strip()
     if not any(c.isalnum() for c in stripped):
         return "it holds no word"
-    if policy.values.look("user", stripped).kind == SMALL_TALK:
+    small = policy.values.look("user", stripped).kind == SMALL_TALK
+    if small or policy.says("greetings", stripped):
         return "it is a greeting or small talk"
     hidden = policy.hide(stripped)
     if SECRETS & set(hidden.kinds):

@@ -29,6 +29,8 @@ _PATTERNS = (
     "off the record",
     "remember the last",
     "questions",
+    "greetings",
+    "decided",
     "requests",
     "of the moment",
     "first person",
