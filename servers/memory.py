@@ -27,9 +27,10 @@ from typing import Any
 if __name__ == "__main__":  # run as a file: look for `servers` beside its folder, not in it
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from mcp import MCPError
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import INTERNAL_ERROR, ToolAnnotations
 from platformdirs import user_data_path
 from pydantic import AnyHttpUrl
 
@@ -129,12 +130,15 @@ class StoreFile:
                 self._store.close()
 
 
-def build_server(file: StoreFile, *, tenant: str | TenantTokens) -> PlainServer:
+def build_server(
+    file: StoreFile, *, tenant: str | TenantTokens, working: Path | None = None
+) -> PlainServer:
     """Return a server for one store.
 
     Args:
         file: The store; several servers, in several processes, may share the file.
         tenant: Whose memory; or the tokens of callers over HTTP, each with a tenant.
+        working: The saved state of the task at hand, shown as a resource.
     """
     if isinstance(tenant, TenantTokens):
         server = PlainServer(
@@ -157,7 +161,28 @@ def build_server(file: StoreFile, *, tenant: str | TenantTokens) -> PlainServer:
 
     _add_changing_tools(server, file, whose)
     _add_recall(server, file, whose)
+    if working is not None:
+        _add_working(server, working)
     return server
+
+
+def _add_working(server: PlainServer, file: Path) -> None:
+    """Let hosts read goal, facts, steps and dead ends of the task at hand."""
+
+    @server.resource(
+        "memory://task/working",
+        title="The task at hand",
+        description="Goal, confirmed facts, hypotheses, next steps, dead ends and counters.",
+        mime_type="application/json",
+    )
+    def working_memory() -> str:
+        from agentkit.memory.working import WorkingMemory
+
+        try:
+            return (WorkingMemory.load(file) if file.exists() else WorkingMemory()).as_json()
+        except AgentkitError as error:
+            text = f"{error.what} {error.hint}"
+            raise MCPError(code=INTERNAL_ERROR, message=text) from error
 
 
 def _add_changing_tools(server: PlainServer, file: StoreFile, whose: Callable[[], str]) -> None:
@@ -386,6 +411,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("--tenants", type=Path, help="bearer tokens and tenants, for --http")
     parser.add_argument(
+        "--working", type=Path, help="a saved WorkingMemory, shown as memory://task/working"
+    )
+    parser.add_argument(
         "--embedder", default=os.environ.get("AGENTKIT_EMBEDDER", "default"),
         help='"default", "hashed" or "endpoint:URL,MODEL,DIMENSION" (%(default)s)',
     )  # fmt: skip
@@ -395,7 +423,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     tenant = _whose(parser, arguments)
     file = StoreFile(arguments.file, clock=clock, embedder=arguments.embedder)
     try:
-        return run(build_server(file, tenant=tenant), arguments)
+        return run(build_server(file, tenant=tenant, working=arguments.working), arguments)
     finally:
         file.close()
 
@@ -404,6 +432,8 @@ def _whose(parser: Any, arguments: Any) -> str | TenantTokens:
     """Return whose memory is served; end the program with advice where nobody said."""
     if arguments.tenants and not arguments.http:
         parser.error("--tenants needs --http: over stdio the host is the only caller")
+    if arguments.tenants and arguments.working:
+        parser.error("--working is one task of one tenant: use it with --tenant")
     if arguments.tenants:
         try:
             return TenantTokens.read(arguments.tenants)

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 NEVER_SET = ("AGENTKIT_MODEL", "AGENTKIT_NOTES_FILE", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+NEVER_SET += tuple(f"AGENTKIT_MEMORY_{name}" for name in ("FILE", "TENANT", "KEY"))
+NEVER_SET += ("AGENTKIT_EMBEDDER", "AGENTKIT_EMBEDDINGS_KEY")
 
 
 def pytest_configure() -> None:

@@ -14,11 +14,12 @@ from typing import Any
 
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
 from agentkit.clock import FixedClock
+from agentkit.memory.working import WorkingMemory
 from agentkit.tokens import Counter
 from servers._memory_models import MAX_CHARS
 from servers._tenants import TenantTokens
@@ -283,6 +284,24 @@ async def test_a_store_that_another_holds_or_a_newer_kit_wrote_is_said(file: Sto
     assert "Another process holds" in locked
     assert "99" in version
     assert "Upgrade agentkit" in version
+
+
+async def test_the_task_at_hand_is_a_resource(file: StoreFile, tmp_path: Path) -> None:
+    saved = tmp_path / "task.json"
+    server = build_server(file, tenant="ada", working=saved)
+
+    async with Client(server, read_timeout_seconds=LIMIT_S) as client:
+        listed = [str(one.uri) for one in (await client.list_resources()).resources]
+        empty = (await client.read_resource("memory://task/working")).contents[0]
+        WorkingMemory().aim("查明原因").learn("索引缺失。").save(saved)
+        full = (await client.read_resource("memory://task/working")).contents[0]
+        saved.write_text("{broken", encoding="utf-8")
+        with pytest.raises(MCPError, match="no saved working memory"):
+            await client.read_resource("memory://task/working")
+
+    assert listed == ["memory://task/working"]
+    assert json.loads(empty.text)["goal"] == ""  # type: ignore[union-attr]
+    assert json.loads(full.text)["facts"] == [{"text": "索引缺失。", "source": ""}]  # type: ignore[union-attr]
 
 
 def starts_without_its_embedder(kind: type[StoreFile], path: Path) -> None:
