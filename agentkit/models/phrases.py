@@ -86,7 +86,8 @@ def phrase(results: Sequence[tuple[ToolCall, Message]], *, question: str) -> str
         return say("failed", question, text=_short(last.text))
     value = _parse(last.text)
     if isinstance(value, Mapping | list):
-        return _structured(value, question, changed=bool(_CHANGES & set(concepts(call.name))))
+        named = concepts(call.name.rpartition(".")[2])  # "memory.recall" changes nothing
+        return _structured(value, question, changed=bool(_CHANGES & set(named)))
     if not last.text.strip() or "Empty is the answer" in last.text:
         return say("nothing", question)
     return say("found", question, text=_best(last.text, question))
