@@ -30,13 +30,13 @@ from agentkit.text import one_line
 from agentkit.tokens import Counter, context_window
 from agentkit.transcript.notes import Fault
 from agentkit.value import LASTING, load_rules, named_pieces, worth
-from agentkit.window import Count, Packed, Section, pack
+from agentkit.window import Packed, Section, pack
 
 ASSUMED_WINDOW = 128_000  # where neither the file nor the person says: the commonest today
 MOST_RESERVE, RESERVE_SHARE = 1_024, 8  # as a session keeps them for an answer
 BASE_MODEL = "gpt-4o"  # counts where nobody says which model
 LOOK_BYTES = 262_144  # of each end of a file, for the name of a model
-BY_SAMPLE = f"; texts over {SAMPLED_CHARS:,} characters by a sample of a quarter"
+BY_SAMPLE = f"; texts over {SAMPLED_CHARS:,} characters by a sample of a sixth"
 SAMPLES = ("one report", "下周要完成结项报告", "def monthly_report(user_id):")
 SLIM_TO = 1_000  # tokens: what a result slimmed to its two ends takes
 BIGGEST = 8
@@ -539,7 +539,9 @@ def _pack_into(
     sizes: dict[str, int],
     pieces: dict[str, list[Row]],
 ) -> WhatIf:
-    count: Count = sizes.__getitem__
+    def count(name: str) -> int:
+        return sizes[name.removesuffix("\n")]
+
     try:
         packed: Packed = pack(sections, budget=budget, count=count)
     except BudgetError as error:
