@@ -31,7 +31,7 @@ from typing import Any
 
 from agentkit.errors import RecordError
 from agentkit.messages import Message, Role
-from agentkit.text import fold
+from agentkit.text import HAN, fold
 
 RULES_FILE = Path(__file__).with_name("value_rules.json")
 LASTING = 6.0  # from this weight on a message is worth keeping whatever its age
@@ -41,6 +41,8 @@ MOST_KNOWN = 100_000  # texts whose value is remembered; a long conversation has
 PLAIN, SMALL_TALK, ERROR, FIXED = "talk", "small talk", "error", "error fixed"
 
 _SENTENCE = re.compile(r"[^。！？!?；;\n.]+(?:\.(?!\s|$)[^。！？!?；;\n.]*)*[。！？!?；;.]*")
+_LETTER = re.compile(r"[a-z]")
+_ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)", re.IGNORECASE)
 _QUESTION = re.compile(
     r"[?？]\s*$|[吗么呢]\s*[。.]?\s*$|^(?:what|why|how|when|where|which|who|whose|is|are|was|were|do|"
     r"does|did|has|have|am|should|shall)\b(?! (?:not|n't))"
@@ -89,15 +91,17 @@ class _Kind:
     weight: float
     roles: frozenset[str]
     questions: bool
-    pattern: re.Pattern[str]
+    latin: re.Pattern[str]
+    han: re.Pattern[str]
     exception: re.Pattern[str] | None
     alone: bool
 
     def matches(self, said: str) -> bool:
         """Return whether a sentence, in lower case, is of this kind."""
-        return bool(self.pattern.search(said)) and not (
-            self.exception is not None and self.exception.search(said)
-        )
+        found = _LETTER.search(said) is not None and self.latin.search(said)
+        if not found and not said.isascii():  # half the work: a sentence is mostly in one language
+            found = self.han.search(said)
+        return bool(found) and not (self.exception is not None and self.exception.search(said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,18 +256,27 @@ def _read(path: Path) -> Rules:
 
 
 def _kind(entry: Mapping[str, Any]) -> _Kind:
+    """Read one kind. A pattern without letters of either script may match in both."""
+    patterns = [str(pattern) for pattern in entry["any"]]
+    plain = {pattern: _ESCAPE.sub("", pattern) for pattern in patterns}
+    latin = {pattern: _LETTER.search(plain[pattern]) is not None for pattern in patterns}
+    han = {p: HAN.search(p) is not None or "\\u" in p for p in patterns}
     return _Kind(
         str(entry["kind"]),
         float(entry["weight"]),
         frozenset(entry["roles"]),
         bool(entry["questions"]),
-        _any(entry["any"]),
+        _any([p for p in patterns if latin[p] or not han[p]]),
+        _any([p for p in patterns if han[p] or not latin[p]]),
         _any(entry["not"]) if "not" in entry else None,
         bool(entry.get("alone")),
     )
 
 
 def _any(patterns: Sequence[str]) -> re.Pattern[str]:
+    """Return a pattern that matches where one of these does; never, for none."""
+    if not patterns:
+        return re.compile(r"(?!)")
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 

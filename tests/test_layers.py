@@ -20,7 +20,7 @@ trace value
 window tools summary recorded
 context guard snapshot transcript compress
 slim models host
-flags
+flags value_model
 monitor
 memory
 loop

@@ -383,6 +383,7 @@ def test_every_kind_of_loose_end_is_named_with_its_place(tmp_path: Path) -> None
         {"prompt_tokens": True},
         {"input_tokens": 3, "cache_read_input_tokens": -1},
         {"output_tokens": 4},
+        [1, 2],
     ],
 )
 def test_usage_that_makes_no_sense_is_named_and_not_used(tmp_path: Path, usage: Any) -> None:

@@ -145,7 +145,8 @@ def test_what_leaves_is_sound_in_order_within_budget_with_the_live_round_whole(
     try:
         packed, shown = leaving(history, live, budget, values, before)
     except BudgetError:
-        needed = sum(COUNT.message(message) for message in live) + COUNT("Be brief.")
+        frame = Frame(budget, 0, COUNT, "Be brief.")
+        needed = sum(section.size(COUNT) for section in lay_out(frame, [], live, []))
         assert needed > budget
         return
 

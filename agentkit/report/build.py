@@ -15,28 +15,27 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import groupby
 from pathlib import Path
 
 from agentkit.errors import BudgetError, UnknownModelError
 from agentkit.flags import PAGE, Part, flags_of
 from agentkit.messages import ToolResult
 from agentkit.monitor import advise
+from agentkit.report.facts import Contributor, Lasting, Line, Reported, WhatIf, WindowReport
 from agentkit.report.prices import PriceList
 from agentkit.report.rows import EXACT_BYTES, SAMPLED_CHARS, Bill, Collected, Row, Said, collect
+from agentkit.report.smaller import Packable
 from agentkit.slim import slim
-from agentkit.snapshot import Advice, Flag
+from agentkit.snapshot import Flag
 from agentkit.text import one_line
 from agentkit.tokens import Counter, context_window
-from agentkit.transcript.notes import Fault
-from agentkit.value import LASTING, load_rules, named_pieces, worth
-from agentkit.window import Count, Packed, Section, pack
+from agentkit.value import load_rules
 
 ASSUMED_WINDOW = 128_000  # where neither the file nor the person says: the commonest today
 MOST_RESERVE, RESERVE_SHARE = 1_024, 8  # as a session keeps them for an answer
 BASE_MODEL = "gpt-4o"  # counts where nobody says which model
 LOOK_BYTES = 262_144  # of each end of a file, for the name of a model
-BY_SAMPLE = f"; texts over {SAMPLED_CHARS:,} characters by a sample of a quarter"
+BY_SAMPLE = f"; texts over {SAMPLED_CHARS:,} characters by a sample of a sixth"
 SAMPLES = ("one report", "下周要完成结项报告", "def monthly_report(user_id):")
 SLIM_TO = 1_000  # tokens: what a result slimmed to its two ends takes
 BIGGEST = 8
@@ -44,192 +43,6 @@ MOST_LASTING = 40
 SMALLER = ((1, 2, "half of it"), (1, 4, "a quarter of it"))
 _MODEL = re.compile(rb'"model(?:_name)?"\s*:\s*"([^"\\]{1,100})"')
 PARTS = ("system", "tools", "pinned", "summary", "user", "assistant", "tool calls", "tool results")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A section of the window: its tokens, and its share of what is inside."""
-
-    name: str
-    tokens: int
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Contributor:
-    """One message that takes much.
-
-    Attributes:
-        name: E.g. "Read app/report.py".
-        at: Where it stands.
-        part: Its section.
-        tokens: Its size.
-        share: Of what is inside.
-        slimmed: What slimming would leave, for a result that it would shorten.
-        how: By which way.
-    """
-
-    name: str
-    at: str
-    part: str
-    tokens: int
-    share: float
-    slimmed: int | None = None
-    how: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reported:
-    """What a provider reported for the last call, beside our count.
-
-    Attributes:
-        at: Where.
-        input: Tokens that the model read.
-        output: Tokens that it wrote.
-        fresh: Part of `input` that was neither read from the cache nor put there.
-        cache_read: Part that came from the cache.
-        cache_write: Part that was put there.
-        counted: Our count of what the file holds of the same request.
-        not_in_file: `input` less `counted`: system prompt and tools, mostly.
-        cost: In US dollars, or None where no price is known.
-        session_cost: Of all calls, or None.
-        calls: How many calls reported usage.
-        session_input: Of all calls added up: what was paid for, not what is inside.
-        session_output: Of all calls.
-        cached_share: Of all input of all calls.
-    """
-
-    at: str
-    input: int
-    output: int
-    fresh: int
-    cache_read: int
-    cache_write: int
-    counted: int
-    not_in_file: int
-    cost: Decimal | None
-    session_cost: Decimal | None
-    calls: int
-    session_input: int
-    session_output: int
-    cached_share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Lasting:
-    """Something of lasting value, and whether the model still reads it.
-
-    Attributes:
-        kind: "identity", "constraint", "preference" or "decision".
-        text: The sentence.
-        at: Where it was said.
-        round: In which round, 0 for the system prompt.
-        inside: It is in the window now.
-    """
-
-    kind: str
-    text: str
-    at: str
-    round: int
-    inside: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WhatIf:
-    """The same conversation, packed into a smaller window.
-
-    Attributes:
-        label: E.g. "a quarter of it".
-        budget: Tokens.
-        tokens: Of what would stay.
-        rounds: Rounds of which something stays, by number.
-        whole: Rounds that stay whole.
-        dropped: Sections that would go, with their tokens, in reading order.
-        lost: Sentences of lasting value that would go.
-        error: Why nothing can be packed, if so.
-    """
-
-    label: str
-    budget: int
-    tokens: int
-    rounds: tuple[int, ...] = ()
-    whole: tuple[int, ...] = ()
-    dropped: tuple[tuple[str, int], ...] = ()
-    lost: tuple[str, ...] = ()
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WindowReport:
-    """All that a person should learn from a transcript. Sizes in tokens.
-
-    Attributes:
-        file: Its name.
-        format: E.g. "Claude Code JSONL".
-        model: Who is asked, as the file or the person says; empty for nobody knows.
-        basis: What the counts rest on.
-        window: Of the model.
-        window_from: Where that number comes from.
-        reserve: Kept for the answer.
-        used: What is inside, as we count.
-        usable: `window` less `reserve`.
-        advice: By the monitor's rule, of the larger of `used` and what was reported.
-        messages: As the file counts them.
-        side_messages: Of sub-agents.
-        side_tokens: Of sub-agents.
-        rounds: In the window.
-        sections: What is inside.
-        biggest: The largest messages.
-        tools: For each tool: name, calls, tokens of its results.
-        flags: What to look at, with a remedy.
-        faults: What is wrong in the file, with its place.
-        fault_counts: Of all kinds, also those that are not named.
-        skipped: What is no message, by name.
-        summaries: Titles that the program keeps.
-        empty_results: Places and names.
-        error_results: How many.
-        images: In the window; not counted.
-        orphan_tokens: Of results without a call; never sent on.
-        compressions: How often the conversation was compressed.
-        earlier: Messages and tokens that are out since.
-        taken_back: Messages and tokens that were replaced by a repeated prompt.
-        reported: Usage of the last call, or None.
-        lasting: What was said of lasting value.
-        what_if: The conversation in smaller windows.
-    """
-
-    file: str
-    format: str
-    model: str
-    basis: str
-    window: int
-    window_from: str
-    reserve: int
-    used: int
-    usable: int
-    advice: Advice
-    messages: int
-    side_messages: int
-    side_tokens: int
-    rounds: int
-    sections: tuple[Line, ...]
-    biggest: tuple[Contributor, ...]
-    tools: tuple[tuple[str, int, int], ...]
-    flags: tuple[Flag, ...]
-    faults: tuple[Fault, ...]
-    fault_counts: dict[str, int]
-    skipped: dict[str, int]
-    summaries: tuple[str, ...]
-    empty_results: tuple[tuple[str, str], ...]
-    error_results: int
-    images: int
-    orphan_tokens: int
-    compressions: int
-    earlier: tuple[int, int]
-    taken_back: tuple[int, int]
-    reported: Reported | None
-    lasting: tuple[Lasting, ...]
-    what_if: tuple[WhatIf, ...]
 
 
 def window_report(
@@ -508,60 +321,8 @@ class _Building:
         asked = [("this window", usable)] if self.budget is not None or inside > usable else []
         several = bool(self.found.rows) and self.found.rows[-1].round > 1
         asked += [(label, inside * n // d) for n, d, label in SMALLER if several]
-        sections, sizes, pieces = self._packable(fixed)
-        return tuple(_pack_into(label, budget, sections, sizes, pieces) for label, budget in asked)
-
-    def _packable(
-        self, fixed: dict[str, int]
-    ) -> tuple[list[Section], dict[str, int], dict[str, list[Row]]]:
-        """Return sections that stand for the rows, their sizes, and the rows of each."""
-        sections = [Section(name, name, rank=0) for name in fixed]
-        sizes, pieces = dict(fixed), dict[str, list[Row]]()
-        rows = [row for row in self.found.rows if not row.orphan]
-        last = rows[-1].round if rows else 0
-        for number, group in groupby(rows, key=lambda row: row.round):
-            inside = list(group)
-            values = [row.value for row in inside]
-            roles, calls = [row.role for row in inside], [row.calls for row in inside]
-            for name, piece in named_pieces(number, roles, calls, values):
-                pieces[name] = inside[piece.start : piece.end]
-                sizes[name] = sum(row.tokens for row in pieces[name])
-                value = worth(piece, index=number - 1, rounds=last)
-                rank = 0 if number == last else 2
-                sections.append(Section(name, name, rank=rank, value=value))
-        return sections, sizes, pieces
-
-
-def _pack_into(
-    label: str,
-    budget: int,
-    sections: Sequence[Section],
-    sizes: dict[str, int],
-    pieces: dict[str, list[Row]],
-) -> WhatIf:
-    count: Count = sizes.__getitem__
-    try:
-        packed: Packed = pack(sections, budget=budget, count=count)
-    except BudgetError as error:
-        return WhatIf(label, budget, 0, error=error.what)
-    kept = [row.round for s in packed.kept for row in pieces.get(s.name, ())]
-    gone = {row.round for s in packed.dropped for row in pieces.get(s.name, ())}
-    lost = [
-        f"{row.value.kind} of round {row.round}"
-        for s in packed.dropped
-        for row in pieces.get(s.name, ())
-        if row.value.weight >= LASTING
-    ]
-    rounds = tuple(dict.fromkeys(kept))
-    return WhatIf(
-        label,
-        budget,
-        packed.tokens,
-        rounds,
-        tuple(number for number in rounds if number not in gone),
-        tuple((s.name, sizes[s.name]) for s in packed.dropped),
-        tuple(lost),
-    )
+        packable = Packable(self.found.rows, fixed)
+        return tuple(packable.into(budget, label) for label, budget in asked)
 
 
 def _called(row: Row) -> str:

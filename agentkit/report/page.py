@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from agentkit.report.build import WindowReport
+from agentkit.report.facts import WindowReport
 from agentkit.report.text import (
     beside,
     calls_and_results,

@@ -12,7 +12,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from agentkit.report.build import Reported, WhatIf, WindowReport
+from agentkit.report.facts import Reported, WhatIf, WindowReport
 from agentkit.snapshot import dollars, percent
 from agentkit.text import one_line, pad, width
 

@@ -80,6 +80,8 @@ def read_chat(
     content = read_content(raw if raw is not None else element.get("refusal"), at, notes)
     usage = read_usage(element.get("usage"), at, notes)
     model = str(element.get("model") or "")
+    if "stop_reason" in element:
+        notes.votes.add("Anthropic messages")
     if role == "tool" and not content.results:
         yield Entry(_tool_message(element, content), at, images=content.images, chain=chain)
         notes.votes.add("OpenAI chat")
@@ -114,6 +116,8 @@ def _tool_message(element: Element, content: Content) -> Message:
 def _calls(element: Element, at: str, notes: Notes) -> Iterator[ToolCall]:
     """Yield the calls that stand beside the content, in today's form or that of before tools."""
     calls = element.get("tool_calls")
+    if isinstance(calls, str | Mapping):
+        notes.skip("tool_calls that are no list")
     if not isinstance(calls, Sequence) or isinstance(calls, str) or not calls:
         old = element.get("function_call")
         calls = [{"function": old}] if isinstance(old, Mapping) else []

@@ -22,7 +22,11 @@ DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details
 
 def read_usage(reported: Any, at: str, notes: Notes) -> Usage | None:
     """Return reported usage, or None; what is negative or no number is noted as a fault."""
-    if not isinstance(reported, Mapping) or not reported:
+    if not isinstance(reported, Mapping):
+        if reported is not None:
+            notes.fault("usage", at, "what is reported is no object: not used")
+        return None
+    if not reported:
         return None
     read = _number(reported, INPUT)
     wrote = _number(reported, OUTPUT)
