@@ -27,6 +27,7 @@ SERIES = [
     "05_a_host_that_speaks_stdio",
     "06_the_loop",
     "07_tool_results_eat_the_window",
+    "08_short_term_and_working_memory",
     "09_long_term_memory_and_recall",
     "12_many_servers",
 ]

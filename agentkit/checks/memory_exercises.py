@@ -17,7 +17,7 @@ from agentkit.memory.short import ShortTermMemory, shorten
 from agentkit.messages import Message, assistant, user
 
 Lasting = Callable[[str], Sequence[str]]
-ROUNDS = 40  # of the conversation in the exercises
+ROUNDS = 40  # said after the sentence that the rules are to overlook
 
 
 def _item_round(n: int) -> list[Message]:
@@ -25,12 +25,12 @@ def _item_round(n: int) -> list[Message]:
 
 
 def the_summaries_are_foreseen(guess: int | None) -> None:
-    """6 rounds stay of more than 14: you say how often 40 rounds lead to a summary."""
+    """Of more than 20 rounds 8 stay: you say how often 100 rounds lead to a summary."""
     if guess is None:
         raise NotImplementedError
-    memory = ShortTermMemory(count=count_words, least=6, most=14)
-    steps = [memory.add(_item_round(n)) for n in range(ROUNDS)]
-    expect_equal(guess, sum(step is not None for step in steps), "summaries in 40 rounds")
+    memory = ShortTermMemory(count=count_words, least=8, most=20)
+    steps = [memory.add(_item_round(n)) for n in range(100)]
+    expect_equal(guess, sum(step is not None for step in steps), "summaries in 100 rounds")
 
 
 PREDICT_CHECKS = (the_summaries_are_foreseen,)

@@ -9,9 +9,9 @@ import re
 
 from agentkit.value import sentences
 
-# 1 · Predict. The 15th round is the first that is too many: 9 leave, 6 stay. Then 9 more
-# rounds fill it up again: the 24th and the 33rd are the next, and the 42nd is never said.
-GUESS = 3
+# 1 · Predict. The 21st round is the first that is too many: 13 leave, 8 stay. From then on
+# every 13 rounds fill it up again: the 34th, 47th, 60th, 73rd, 86th and 99th.
+GUESS = 7
 
 # 3 · Break it. A wish in the form of a question has none of the words by which rules know a
 # constraint. A model would know better; pinning by hand is surer than either.
