@@ -113,6 +113,7 @@ def execute(notebook: Any, *, folder: Path) -> None:
         timeout=CELL_TIMEOUT_S,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # a kernel sends what is printed in parts, as time will have it
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests.notebooks import build
@@ -49,6 +50,17 @@ def test_cells_are_named_after_the_notebook_and_counted() -> None:
 def test_a_script_that_would_lose_text_is_refused(script: str) -> None:
     with pytest.raises(ValueError, match=r"line [12]: "):
         build.cells_of(script)
+
+
+def test_what_is_printed_in_parts_is_one_output(tmp_path: Path) -> None:
+    """By design: where a kernel cuts its stream depends on the speed of the machine."""
+    source, path = tmp_path / "s.py", tmp_path / "03_x.ipynb"
+    source.write_text("# %%\nprint(1, flush=True)\nprint(2, flush=True)\nprint(3)\n", "utf-8")
+
+    build.main(["write", str(source), str(path), "--run"])
+
+    outputs = nbformat.read(path, as_version=4).cells[0].outputs
+    assert [(o.name, o.text) for o in outputs] == [("stdout", "1\n2\n3\n")]
 
 
 def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
