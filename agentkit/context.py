@@ -14,13 +14,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from agentkit import events
 from agentkit.messages import Message, rounds
 from agentkit.redaction import redact
-from agentkit.tokens import Counter
+from agentkit.tokens import MESSAGE_OVERHEAD, Counter
 from agentkit.tools import ToolSpec, to_openai
 from agentkit.value import Valuer, load_rules, named_pieces, worth
 from agentkit.window import Packed, Section
@@ -30,6 +30,7 @@ SYSTEM_PROMPT = (
     "and answer from what you can read here. Say so when you do not find something. "
     "Answer in the language of the user."
 )
+SEAM = 1  # token: the empty line before a heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +76,25 @@ def lay_out(
         tools: Those the model may call; their descriptions take their place too.
         besides: What else it should read before the history, e.g. what memory recalled.
     """
-    sections = [Section("system", frame.system, role="system", rank=0)] if frame.system else []
+    sections: list[Section] = []
+    if frame.system or frame.pinned or besides:  # together they are one message
+        opens = Section("system", frame.system, role="system", rank=0, overhead=MESSAGE_OVERHEAD)
+        sections.append(opens)
     if tools:
         described = json.dumps([to_openai(tool) for tool in tools], ensure_ascii=False)
         sections.append(Section("tools", described, role="tools", rank=0))
     for number, text in enumerate(frame.pinned, start=1):
-        sections.append(Section(f"pinned {number}", text, role="pinned", rank=0))
-    sections.extend(besides)
+        sections.append(_headed(Section(f"pinned {number}", text, role="pinned", rank=0)))
+    sections.extend(_headed(section) for section in besides)
     sections.extend(past_sections(history, frame.values))
     sections.append(Section("question", role="question", rank=0, messages=(live[0],)))
     sections.extend(_steps(live[1:]))
     return sections
+
+
+def _headed(section: Section) -> Section:
+    """Return a part of the system message with all that it costs."""
+    return replace(section, headed=True, overhead=SEAM) if section.text else section
 
 
 def past_sections(history: Sequence[Message], values: Valuer) -> list[Section]:

@@ -13,11 +13,12 @@ Built in:   notebooks/02_the_context_window.ipynb
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from agentkit.errors import BudgetError
 from agentkit.messages import Message
+from agentkit.text import one_line
 from agentkit.tokens import message_size
 
 SectionRole = Literal[
@@ -45,6 +46,8 @@ class Section:
         rank: 0 (or below) must stay; of the rest the highest number is the first to go.
         value: Among sections of one rank, the lowest value is the first to go.
         messages: For history: whole rounds, so that a call keeps its result.
+        headed: Its text is read under its name as a heading, which counts too.
+        overhead: Tokens of what frames its text, e.g. 3 for a message of its own.
     """
 
     name: str
@@ -53,11 +56,21 @@ class Section:
     rank: int = 1
     value: float = 0.0
     messages: tuple[Message, ...] = ()
+    headed: bool = field(default=False, repr=False)
+    overhead: int = field(default=0, repr=False)
+
+    @property
+    def read_as(self) -> str:
+        """Its text as the model reads it."""
+        return f"## {one_line(self.name)}\n{self.text}" if self.headed and self.text else self.text
 
     def size(self, count: Count) -> int:
-        """Return its tokens: those of its text and of each message."""
-        own = count(self.text) if self.text else 0
-        return own + sum(self.message_sizes(count))
+        """Return its tokens: those of its text as it is read, and of each message."""
+        return self.text_size(count) + sum(self.message_sizes(count))
+
+    def text_size(self, count: Count) -> int:
+        """Return the tokens of its text, with what frames it."""
+        return self.overhead + (count(self.read_as) if self.text else 0)
 
     def message_sizes(self, count: Count) -> tuple[int, ...]:
         """Return the tokens of each of its messages."""
@@ -121,15 +134,11 @@ class Packed:
     def messages(self) -> list[Message]:
         """Return what the model reads: one system message, then the messages.
 
-        The texts of all sections that hold no messages make the system message, a
-        heading before each but the system prompt itself. Tool descriptions are left
-        out: they travel beside the messages, but their size counts.
+        The texts of all sections make the system message, an empty line between two. Tool
+        descriptions are left out: they travel beside the messages, but their size counts.
         """
-        parts = [
-            section.text if section.role == "system" else f"## {section.name}\n{section.text}"
-            for section in self.kept
-            if section.text and section.role not in ("tools", "question")
-        ]
+        texts = [s for s in self.kept if s.text and s.role not in ("tools", "question")]
+        parts = [section.read_as for section in texts]
         found = [Message("system", "\n\n".join(parts))] if parts else []
         for section in self.kept:
             found.extend(section.messages)
@@ -161,9 +170,7 @@ def pack(sections: Sequence[Section], *, budget: int, count: Count, reserve: int
             hint="Reserve at least 0 and at most the budget, e.g. a tenth of it.",
         )
     parts = [section.message_sizes(count) for section in sections]
-    sizes = [
-        (count(s.text) if s.text else 0) + sum(p) for s, p in zip(sections, parts, strict=True)
-    ]
+    sizes = [s.text_size(count) + sum(p) for s, p in zip(sections, parts, strict=True)]
     groups = _groups(sections)
     usable = budget - reserve
     _check_pinned(sections, groups, sizes, usable, budget)

@@ -59,6 +59,27 @@ def test_the_model_reads_the_messages_in_the_order_in_which_they_were_said() -> 
     assert read[1:] == [*HISTORY, *LIVE]
 
 
+@pytest.mark.parametrize("system", ["", "Be brief.", "回答要简短", "ends without a stop"])
+@pytest.mark.parametrize("pinned", [(), ("at most 5000", "不要打电话。", "one\n\ntwo", "x " * 50)])
+@pytest.mark.parametrize("tools", [[], TOOLS])
+@pytest.mark.parametrize("recalled", ["", "- [m1] The charity race was in May.", "用户住在上海"])
+def test_what_the_model_reads_is_what_was_counted(
+    system: str, pinned: tuple[str, ...], tools: list[ToolSpec], recalled: str
+) -> None:
+    """By design: a heading and the frame of a message are tokens too, and a budget is a budget.
+
+    The rest, at most one token a seam, is where two texts meet in a token of both.
+    """
+    besides = [Section("recalled", recalled, role="memory")] if recalled else []
+    laid = lay_out(frame(system=system, pinned=pinned), HISTORY, LIVE, tools, besides=besides)
+    kept = pack(laid, budget=4_000, count=COUNT)
+
+    read = sum(COUNT.message(message) for message in kept.messages())
+    beside = sum(COUNT(section.text) for section in kept.kept if section.role == "tools")
+    seams = len(pinned) + len(besides) + 1
+    assert read + beside <= kept.tokens <= read + beside + seams
+
+
 def test_a_frame_without_a_system_prompt_and_tools_has_sections_for_neither() -> None:
     sections = lay_out(frame(system=""), [], [user("hi")], [])
 

@@ -120,7 +120,7 @@ def test_the_history_of_a_turn_is_read_back_from_the_trace(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"system": "Be rude."}, "system of 3 tokens instead of"),
+        ({"system": "Be rude."}, "system of 6 tokens instead of"),
         ({"pinned": ()}, "no pinned 1"),
         ({"pinned": ("at most 5001",)}, "another text in pinned 1"),
         ({"pinned": ("at most 5000", "new")}, "pinned 2, which was not there"),

@@ -103,6 +103,7 @@ def live_rounds(draw: st.DrawFn) -> list[Message]:
 
 
 Packer = Callable[..., Packed]
+FIXED = ("Be brief.", ("at most 5000", "不要打电话"))  # the system prompt, and what is pinned
 
 
 def leaving(
@@ -115,7 +116,7 @@ def leaving(
 ) -> tuple[Packed, list[Message]]:
     """Return what one strategy sends on, and the history that it packed."""
     shown = BEFORE[before](history, budget)
-    frame = Frame(budget, 0, COUNT, "Be brief.", (), VALUES[values])
+    frame = Frame(budget, 0, COUNT, *FIXED, VALUES[values])
     packed = packer(lay_out(frame, shown, live, []), budget=budget, count=COUNT)
     return packed, shown
 
@@ -129,8 +130,8 @@ def wrong(packed: Packed, shown: list[Message], live: list[Message], budget: int
     left = iter([*shown, *live])
     if not all(any(message is said for said in left) for message in sent):
         found.append("order changed, or said by nobody")
-    sizes = sum(section.size(COUNT) for section in packed.kept)
-    if packed.tokens > budget or sizes > budget:
+    read = sum(COUNT.message(message) for message in packed.messages())
+    if packed.tokens > budget or read > packed.tokens:
         found.append("over budget")
     return found
 
@@ -145,7 +146,7 @@ def test_what_leaves_is_sound_in_order_within_budget_with_the_live_round_whole(
     try:
         packed, shown = leaving(history, live, budget, values, before)
     except BudgetError:
-        frame = Frame(budget, 0, COUNT, "Be brief.")
+        frame = Frame(budget, 0, COUNT, *FIXED)
         needed = sum(section.size(COUNT) for section in lay_out(frame, [], live, []))
         assert needed > budget
         return

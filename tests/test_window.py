@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -198,16 +199,39 @@ def test_what_the_model_reads_is_one_system_message_and_then_the_talk() -> None:
     sections = [
         Section("rules", "You keep notes.", role="system", rank=0),
         Section("tools", "three descriptions", role="tools", rank=0),
-        Section("预算", "最多五千元", role="pinned", rank=0),
+        Section("预算", "最多五千元", role="pinned", rank=0, headed=True),
+        Section("report.txt", "due on Friday", role="resources"),
         Section("round 1", messages=ROUND),
         Section("question", "and now?", role="question", rank=0),
     ]
 
     assert pack(sections, budget=99, count=count_words).messages() == [
-        Message("system", "You keep notes.\n\n## 预算\n最多五千元"),
+        Message("system", "You keep notes.\n\n## 预算\n最多五千元\n\ndue on Friday"),
         *ROUND,
         user("and now?"),
     ]
+
+
+def test_a_heading_and_what_frames_a_text_take_their_tokens() -> None:
+    """By hand: "## my rule" is 3 words, the text 2, and 4 frame it."""
+    plain = Section("my\nrule", "be brief", rank=0)
+    headed = replace(plain, headed=True, overhead=4)
+
+    assert plain.size(count_words) == 2
+    assert headed.size(count_words) == 9
+    assert pack([headed], budget=9, count=count_words).tokens == 9
+    with pytest.raises(BudgetError, match="needs 9"):
+        pack([headed], budget=8, count=count_words)
+    assert pack([headed], budget=9, count=count_words).messages() == [
+        Message("system", "## my rule\nbe brief")
+    ]
+
+
+def test_a_heading_without_a_text_is_not_read() -> None:
+    empty = Section("empty", headed=True)
+
+    assert empty.size(count_words) == 0
+    assert pack([empty], budget=9, count=count_words).messages() == []
 
 
 def test_an_empty_window_says_nothing() -> None:
