@@ -11,10 +11,13 @@ Read after: lab.py, doctor.py, runtests.py, demo.py.     Read next: bootstrap.py
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from agentkit.errors import AgentkitError
+
+BROKEN_PIPE = 141  # what a shell calls a program that wrote to a pipe nobody reads any more
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -43,16 +46,24 @@ def main(argv: list[str] | None = None) -> int:
     _speak_utf8()
     options = parse(sys.argv[1:] if argv is None else argv)
     try:
-        return int(COMMANDS[options.command](options))
+        status = int(COMMANDS[options.command](options))
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a reader that went away is noticed here, not at the exit
+        return status
     except AgentkitError as error:
         print(f"agentkit: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # as in `agentkit window FILE | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except KeyboardInterrupt:
         return 130
 
 
 def _speak_utf8() -> None:
     """Let a pipe on Windows carry what the kit prints, whatever the code page is."""
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")  # what is typed may be in any encoding
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -87,13 +98,21 @@ def _version() -> str:
         return "agentkit (not installed yet: run `python -m agentkit lab`)"
 
 
+def _port(text: str) -> int:
+    if text.isdecimal() and 0 < int(text) < 65_536:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no port; ports are 1 to 65535")
+
+
 def _add_lab(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     lab = commands.add_parser("lab", help="open the notebooks in JupyterLab, in a copy of your own")
     lab.add_argument("--originals", action="store_true", help="open notebooks/ itself, for authors")
     lab.add_argument("--folder", type=Path, help="where your copy lies")
     lab.add_argument("--no-browser", action="store_true", help="print the address instead")
     lab.add_argument("--no-demo", action="store_true", help="skip the first turn in the terminal")
-    lab.add_argument("--port", type=int, help="the port of JupyterLab (8888, or the next free one)")
+    lab.add_argument(
+        "--port", type=_port, help="the port of JupyterLab (8888, or the next free one)"
+    )
     lab.epilog = "Anything behind `--` goes to JupyterLab."
 
 

@@ -189,6 +189,6 @@ async def _consent(call: ToolCall, tool: ToolSpec) -> bool:
 
 def _read_line(prompt: str) -> str:
     try:
-        return input(prompt)
+        return input(prompt) if sys.stdin is not None else ""  # a closed one holds nothing
     except EOFError:
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,16 @@ def test_arguments_behind_two_dashes_are_handed_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["lba"], ["lab", "--port", "x"], ["doctor", "--", "x"], ["demo", "--lang", "fr"]]
+    "arguments",
+    [
+        ["lba"],
+        ["lab", "--port", "x"],
+        ["lab", "--port", "0"],
+        ["lab", "--port=-1"],
+        ["lab", "--port", "65536"],
+        ["doctor", "--", "x"],
+        ["demo", "--lang", "fr"],
+    ],
 )
 def test_arguments_that_make_no_sense_end_with_two(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
@@ -71,6 +81,37 @@ def test_the_command_says_its_version_from_any_folder(tmp_path: Path) -> None:
     )
 
     assert (done.returncode, done.stdout) == (0, "agentkit 0.1.0\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe breaks in another way there")
+def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path: Path) -> None:
+    """As `agentkit window FILE | head -1` does."""
+    path = tmp_path / "talk.json"
+    path.write_text('[{"role": "user", "content": "你好"}]', encoding="utf-8")
+    command = [sys.executable, "-m", "agentkit", "window", str(path)]
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        assert started.stdout is not None
+        started.stdout.close()
+        _, said = started.communicate(timeout=120)
+
+    assert (started.returncode, said) == (141, b"")
+
+
+def test_a_chat_without_standard_input_ends_at_once(tmp_path: Path) -> None:
+    """As under a service or a scheduler; bytes that are no UTF-8 are no reason to fall either."""
+    command = [sys.executable, "-m", "agentkit", "chat", "--notes-file", str(tmp_path / "n.json")]
+    closed = f"import sys; sys.stdin = None; from agentkit import cli; cli.main({command[3:]})"
+    strict = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+
+    without = subprocess.run([sys.executable, "-c", closed], capture_output=True, timeout=120)
+    bytes_ = subprocess.run(
+        command, input=b"caf\xe9\n\n", capture_output=True, timeout=120, env=strict
+    )
+
+    assert (without.returncode, without.stderr) == (0, b"")
+    assert (bytes_.returncode, bytes_.stderr) == (0, b"")
+    assert b"\nagent  " in bytes_.stdout.replace(b"\r\n", b"\n")
 
 
 def test_the_conversations_reach_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
