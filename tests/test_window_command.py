@@ -218,6 +218,9 @@ def test_the_page_is_written_where_it_is_asked_for(
     assert cli.main(["window", str(path), "--html", str(tmp_path / "out.html")]) == 0
     assert "订单 B-3" in (tmp_path / "out.html").read_text(encoding="utf-8")
     assert cli.main(["window", str(path), "--html", str(tmp_path / "no" / "out.html")]) == 1
+    before = path.read_bytes()
+    assert cli.main(["window", str(path), "--html", str(tmp_path / "." / path.name)]) == 1
+    assert path.read_bytes() == before
     assert "cannot be written" in capsys.readouterr().err
 
 

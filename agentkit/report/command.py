@@ -36,6 +36,11 @@ def run_window(
     """
     report = window_report(path, model=model, budget=budget)
     if html is not None:
+        if html.exists() and html.samefile(path):
+            raise TranscriptError(
+                f"--html names the transcript itself, {path.name}; nothing was written.",
+                hint="Give --html another file.",
+            )
         try:
             html.write_text(as_html(report), encoding="utf-8", newline="\n")
         except OSError as error:
