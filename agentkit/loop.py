@@ -16,6 +16,7 @@ Built in:   notebooks/06_the_loop.ipynb
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -26,7 +27,16 @@ from agentkit.context import Frame, as_event, lay_out
 from agentkit.errors import AgentkitError, MessageError, ModelError
 from agentkit.guard import Limits, Step, verdict
 from agentkit.memory.brought import Brought, Remembering
-from agentkit.messages import Message, ModelSaid, ToolCall, ToolResult, assistant, tool, user
+from agentkit.messages import (
+    Message,
+    ModelSaid,
+    ToolCall,
+    ToolResult,
+    Usage,
+    assistant,
+    tool,
+    user,
+)
 from agentkit.models import Model
 from agentkit.slim import MAX_RESULT, slim
 from agentkit.text import HAN, clean_json, clean_text
@@ -251,7 +261,7 @@ class _Running:
         new = [s for s in texts if not self.trace.holds(s.name, s.text)]
         self._note(as_event(packed, new=new, tools=tools))
         self.packed.append(packed)
-        said = self._made_valid(await self.agent.model.complete(packed, tools))
+        said = await self._answer(packed, tools)
         self.said.append(said)
         self._note(events.ModelAnswered(said.text, said.tool_calls, said.usage, said.model))
         if not said.text.strip() and not said.tool_calls:
@@ -261,8 +271,28 @@ class _Running:
             )
         return said
 
+    async def _answer(self, packed: Packed, tools: Sequence[ToolSpec]) -> ModelSaid:
+        """Return what the model says, if that is what a model may say.
+
+        What the model itself raises passes through: a fault in it is its author's to see.
+        """
+        model = self.agent.model
+        said = await model.complete(packed, tools)
+        try:
+            return self._made_valid(said)
+        except Exception as error:
+            raise ModelError(
+                f"The model {model.name} answered what is no ModelSaid "
+                f"({type(error).__name__}: {error}).",
+                hint="Its `complete` must return a ModelSaid, with arguments that are JSON.",
+            ) from error
+
     def _made_valid(self, said: ModelSaid) -> ModelSaid:
-        """Return the same in valid Unicode, each call with an id that no other call has."""
+        """Return the same in valid Unicode, each call with an id that no other call has.
+
+        What is no ModelSaid raises whatever it may.
+        """
+        json.dumps([said.text, [dict(call.arguments) for call in said.tool_calls]])
         calls = []
         for call in said.tool_calls:
             call_id = clean_text(call.id)
@@ -272,7 +302,8 @@ class _Running:
             unread = None if call.unread is None else clean_text(call.unread)
             arguments = clean_json(call.arguments)
             calls.append(ToolCall(call_id, clean_text(call.name), arguments, unread))
-        return replace(said, text=clean_text(said.text), tool_calls=tuple(calls))
+        usage = said.usage if isinstance(said.usage, Usage) else None
+        return replace(said, text=clean_text(said.text), tool_calls=tuple(calls), usage=usage)
 
     def _most(self, calls: int) -> int:
         """Return how long a result may be, so that those of all rounds fit the window."""
@@ -314,7 +345,7 @@ class _Running:
             await ask_consent(call, spec, self.agent.consent)
             assert host is not None, "an empty list holds no tool"
             named = replace(call, name=spec.name)
-            return await host.call(named, timeout_s=self.agent.limits.timeout_s)
+            return _checked(await host.call(named, timeout_s=self.agent.limits.timeout_s))
         except AgentkitError as error:
             text = f"{error.what} {error.hint}".strip()
         except Exception as error:  # noqa: BLE001 - a tool is anybody's code, and may raise anything
@@ -334,3 +365,16 @@ class _Running:
             self.stopped,
             error,
         )
+
+
+def _checked(result: object) -> ToolResult:
+    """Return a result that is one.
+
+    Raises:
+        TypeError: It is none, or what it holds is not what a result holds.
+    """
+    if not isinstance(result, ToolResult) or not isinstance(result.text, str):
+        raise TypeError("it returned no ToolResult with a text")
+    if not (result.data is None or isinstance(result.data, Mapping)):
+        raise TypeError("the data of its ToolResult are no mapping")
+    return result

@@ -94,7 +94,8 @@ class Session:
         room = min(MOST_RESERVE, window // RESERVE_SHARE) if reserve is None else reserve
         self.monitor = Monitor(window=window, reserve=room)
         counter = Counter.for_model(model.name, unknown_ok=True)
-        frame = Frame(window, room, counter, system, tuple(pinned))
+        rules = (pinned,) if isinstance(pinned, str) else tuple(pinned)  # one text is one rule
+        frame = Frame(window, room, counter, system, rules)
         self.agent = Agent(model, frame, host, limits or Limits(), consent, clock, memory)
         self.trace = trace if trace is not None else Trace(clock=clock)
         self.short, self._summary_model = short, summary_model
@@ -192,6 +193,13 @@ class Session:
 
     def _sound(self, history: Sequence[Message]) -> list[Message]:
         """Return the history as a model accepts it, and note what had to be mended."""
+        for at, message in enumerate(history):
+            if not isinstance(message, Message):
+                raise MessageError(
+                    f"Entry {at} of the history is a {type(message).__name__}, not a Message.",
+                    hint="Read messages of other programs with agentkit.wire.from_openai or "
+                    "from_anthropic, or a file with agentkit.transcript.",
+                )
         for fault in faults(history):
             if fault.kind == "unread arguments":  # the model's own words; they stay
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ from agentkit.models.scripted import ScriptedModel
 from agentkit.tokens import Counter
 from agentkit.tools import Consent, ToolSpec
 from agentkit.trace import Trace
+from agentkit.window import Packed
 from tests.toolbox import ToolBox, spec
 
 COUNT = Counter.for_model("reader")
@@ -481,3 +483,71 @@ def test_the_same_turn_twice_gives_the_same_trace() -> None:
         return "\n".join(entry.as_json() for entry in trace)
 
     assert once() == once()
+
+
+class Rubbish:
+    """A model of somebody's own that answers what no model should."""
+
+    name = "rubbish"
+
+    def __init__(self, says: Any) -> None:
+        self._says = says
+
+    async def complete(self, packed: Packed, tools: Sequence[ToolSpec]) -> Any:
+        return self._says
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        None,
+        "a text",
+        ModelSaid(None),  # type: ignore[arg-type]
+        ModelSaid("x", None),  # type: ignore[arg-type]
+        ModelSaid("x", ({"id": "c1"},)),  # type: ignore[arg-type]
+        ModelSaid("x", (ToolCall("c1", None),)),  # type: ignore[arg-type]
+        ModelSaid("x", (ToolCall("c1", "echo.say", [1]),)),  # type: ignore[arg-type]
+        ModelSaid("x", (ToolCall("c1", "echo.say", {"text": {1, 2}}),)),
+    ],
+)
+def test_a_model_that_answers_rubbish_ends_the_turn_and_no_more(says: Any) -> None:
+    trace = Trace(clock=FixedClock())
+    agent = dataclasses.replace(agent_of(ScriptedModel([]), box()), model=Rubbish(says))
+
+    turn = asyncio.run(run_turn("go", agent, trace=trace))
+
+    assert isinstance(turn.error, ModelError)
+    assert "rubbish answered" in turn.error.what
+    assert trace.kinds()[-1] == "Failed"
+
+
+def test_usage_that_is_none_is_left_out() -> None:
+    agent = dataclasses.replace(
+        agent_of(ScriptedModel([])),
+        model=Rubbish(ModelSaid("hi", usage="5")),  # type: ignore[arg-type]
+    )
+
+    turn = asyncio.run(run_turn("go", agent))
+
+    assert (turn.answer, turn.said[0].usage) == ("hi", None)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        None,
+        5,
+        "a text",
+        ToolResult("c1", "echo.say", None),  # type: ignore[arg-type]
+        ToolResult("c1", "echo.say", "x", data=[1]),  # type: ignore[arg-type]
+    ],
+)
+def test_a_host_that_returns_no_result_is_an_error_that_the_model_reads(result: Any) -> None:
+    class Host(ToolBox):
+        async def call(self, call: ToolCall, *, timeout_s: float | None = None) -> ToolResult:
+            return result  # type: ignore[no-any-return]
+
+    turn, _ = run([call("echo.say"), "I could not."], Host((SAY, "")))
+
+    assert results(turn)[0].startswith("echo.say failed: TypeError: ")
+    assert turn.answer == "I could not."

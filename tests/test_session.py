@@ -378,3 +378,21 @@ def test_a_server_that_dies_or_never_answers_costs_a_result_and_not_the_conversa
     assert "small.die_writing" in results[0]
     assert results[1] == "你好 你好 "
     assert "did not answer" in results[2]
+
+
+@pytest.mark.parametrize("entry", [{"role": "user", "content": "hi"}, "hi", None])
+def test_a_history_of_other_things_than_messages_is_refused_with_a_way_to_read_it(
+    entry: Any,
+) -> None:
+    with pytest.raises(MessageError, match="Entry 1 of the history is a ") as refused:
+        session_of(history=[user("hello"), entry])
+
+    assert "from_openai" in refused.value.hint
+
+
+def test_one_text_is_one_rule_and_not_a_rule_a_character() -> None:
+    session = session_of("ok", pinned="只用中文")
+
+    ask(session, "hi")
+
+    assert session.agent.frame.pinned == ("只用中文",)
