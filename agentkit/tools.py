@@ -63,7 +63,8 @@ class ToolSpec:
     def required(self) -> tuple[str, ...]:
         """The names of the arguments that must be there."""
         found = self.schema.get("required", ())
-        return tuple(found) if isinstance(found, list | tuple) else ()
+        names = found if isinstance(found, list | tuple) else ()
+        return tuple(name for name in names if isinstance(name, str))
 
     @property
     def properties(self) -> Mapping[str, Any]:

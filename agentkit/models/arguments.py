@@ -71,10 +71,10 @@ def fill(request: str, tool: ToolSpec) -> Filled:
     found: dict[str, Any] = {}
     free = False
     for name, schema in tool.properties.items():
-        value = _value(request, name, _plain(schema), tool)
+        value = _value(request, name, plain_schema(schema), tool)
         if value is not None:
             found[name] = value
-            free = free or _takes_up(request, value, _plain(schema), tool)
+            free = free or _takes_up(request, value, plain_schema(schema), tool)
     missing = tuple(name for name in tool.required if name not in found)
     return Filled(found, missing, free)
 
@@ -103,19 +103,29 @@ def _value(request: str, name: str, schema: Mapping[str, Any], tool: ToolSpec) -
         case "boolean":
             return _yes_or_no(request, name)
         case "array":
-            return _array(request, name, _plain(schema.get("items", {})), tool)
+            return _array(request, name, plain_schema(schema.get("items", {})), tool)
         case "string":
             return _string(request, name, schema, tool, whole) or _default(schema, needed=needed)
     return None
 
 
-def _plain(schema: Any) -> Mapping[str, Any]:
-    """Return the schema of a value that may also be null, without the null."""
+def plain_schema(schema: Any) -> Mapping[str, Any]:
+    """Return the schema of a value that may also be null, without the null.
+
+    Schemas come from servers: what is no schema stands for any value.
+    """
     if not isinstance(schema, Mapping):
         return {}
-    options = [o for o in schema.get("anyOf", ()) if isinstance(o, Mapping)]
-    real = [o for o in options if o.get("type") != "null"]
-    return {**schema, **real[0]} if real else schema
+    found = dict(schema)
+    options = schema.get("anyOf")
+    real = [o for o in options if isinstance(o, Mapping)] if isinstance(options, list) else []
+    real = [option for option in real if option.get("type") != "null"]
+    found.update(real[0] if real else {})
+    if isinstance(found.get("type"), list):
+        found["type"] = next((kind for kind in found["type"] if kind != "null"), "null")
+    if not isinstance(found.get("enum", []), list):
+        del found["enum"]
+    return found
 
 
 def _string(
@@ -222,7 +232,7 @@ def _named_choices(request: str, choices: Sequence[Any]) -> list[Any]:
 
 def _number(request: str, name: str, tool: ToolSpec) -> int | float | None:
     """Return the number that this argument stands for; of several, the one in its place."""
-    kinds = {n: _plain(s).get("type") for n, s in tool.properties.items()}
+    kinds = {n: plain_schema(s).get("type") for n, s in tool.properties.items()}
     whole = kinds[name] == "integer"
     named = values.labelled(request, {name, name.replace("_", " ")})
     found = values.numbers(named or request, whole=whole)

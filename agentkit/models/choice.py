@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from agentkit.models.arguments import Filled, certain, fill
+from agentkit.models.arguments import Filled, certain, fill, plain_schema
 from agentkit.models.intent import TIMES, asks, command_length, courtesy, personal, refuses, tells
 from agentkit.models.language import VERBS, concepts, gist, sentences
 from agentkit.models.values import identifier, without_quotes
@@ -120,9 +120,10 @@ def _words(tool: ToolSpec, tools: Sequence[ToolSpec]) -> set[str]:
         and not _INSTEAD.search(sentence)
         and not any("_" in other and other in sentence for other in others)
     ]
-    choices = [str(c) for schema in tool.properties.values() for c in schema.get("enum", ())]
+    schemas = [plain_schema(schema) for schema in tool.properties.values()]
+    choices = [str(choice) for schema in schemas for choice in schema.get("enum", ())]
     said = {*concepts(" ".join(kept)), *(set(concepts(" ".join(choices))) - TIMES)}
-    examples = [str(schema.get("description", "")) for schema in tool.properties.values()]
+    examples = [str(schema.get("description", "")) for schema in schemas]
     return {word for word in said if not word.isdigit()} - _GENERIC | _shapes(examples)
 
 

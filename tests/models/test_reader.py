@@ -11,6 +11,7 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from tests.histories import STEADY, TEXTS, anything
 from tests.toolbox import spec
 
 PHRASINGS = json.loads((Path(__file__).parent / "phrasings.json").read_text(encoding="utf-8"))
+WRITES = "Save a note when the user wants something noted."
 TOOL_OF = {
     "write": "notes.write_note",
     "search": "notes.search_notes",
@@ -505,6 +507,46 @@ def test_any_request_gets_an_answer_or_a_call_that_fits_its_schema(
     for call in answer.tool_calls:
         tool = next(tool for tool in tools if tool.name == call.name)
         assert set(tool.required) <= set(call.arguments)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["string", "null", "x", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "enum", "anyOf", "items", "description", "examples"]), inner
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(
+    request_=st.sampled_from(["note that the room is B2", "did I note 5 things?", "列出 n0001"]),
+    properties=st.dictionaries(st.sampled_from(["title", "query", "limit", "items", "x"]), JSON),
+    required=JSON,
+)
+@STEADY
+def test_a_schema_may_be_anything_that_a_server_sends(
+    request_: str, properties: dict[str, Any], required: Any
+) -> None:
+    """A property may be `true`, a type a list: zod writes ["string", "null"]."""
+    schema = {"type": "object", "properties": properties, "required": required}
+    tool = ToolSpec("notes.write_note", "Save a note when the user wants it noted.", schema)
+
+    for tier in ("read", "write", "destructive"):
+        answer = said(request_, tools=[replace(tool, tier=tier)])
+        assert answer.text or answer.tool_calls
+
+
+def test_an_argument_that_may_be_null_is_filled_however_its_schema_says_so() -> None:
+    for text in ({"type": ["string", "null"]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}):
+        tool = spec("notes.write_note", about=WRITES, text=text, required=("text",), tier="write")
+
+        assert called("note that the room is B2", [tool]) == (
+            "notes.write_note",
+            {"text": "the room is B2"},
+        )
 
 
 LONG = [
