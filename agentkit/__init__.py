@@ -37,6 +37,12 @@ _HOMES = {
     "Limits": "guard",
     "Session": "session",
     "Trace": "trace",
+    # 08 Short-term and working memory
+    "ShortTermMemory": "memory.short",
+    "WorkingMemory": "memory.working",
+    # 09 Long-term memory and recall
+    "LongTermMemory": "memory.long",
+    "TenantMemory": "memory.tenant_memory",
     # everywhere
     "FixedClock": "clock",
     "AgentkitError": "errors",

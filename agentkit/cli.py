@@ -127,6 +127,9 @@ def _add_conversations(commands: argparse._SubParsersAction[argparse.ArgumentPar
     demo = commands.add_parser("demo", help="one conversation with a real note server, here")
     demo.add_argument("--lang", choices=["en", "zh"], default="en")
     chat = commands.add_parser("chat", help="talk to the agent, here")
+    chat.add_argument(
+        "--memory", type=Path, metavar="FILE", help="remember across conversations, in this file"
+    )
     for command in (demo, chat):
         command.add_argument("--notes-file", type=Path, help="where the notes go")
         command.add_argument("--model", help="PROVIDER:NAME, instead of the offline reader")
@@ -169,7 +172,7 @@ def _demo(options: argparse.Namespace) -> int:
 def _chat(options: argparse.Namespace) -> int:
     from agentkit.demo import run_chat
 
-    return run_chat(notes_file=options.notes_file, model=options.model)
+    return run_chat(notes_file=options.notes_file, model=options.model, memory_file=options.memory)
 
 
 def _window(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import platformdirs
@@ -19,6 +20,8 @@ import platformdirs
 from agentkit import events
 from agentkit.errors import AgentkitError
 from agentkit.host import McpHost, ServerChanged
+from agentkit.memory.long import LongTermMemory
+from agentkit.memory.tenant_memory import TenantMemory
 from agentkit.messages import ToolCall
 from agentkit.models import load_model
 from agentkit.session import Session
@@ -37,6 +40,7 @@ CONVERSATIONS = {
     ),
 }
 BAR_CHARS = 40
+CHAT_TENANT = "you"  # one person talks in a terminal
 FOUND_WORDS = 2  # of a note, in what the last turn brought or said
 
 
@@ -115,6 +119,13 @@ def show(entry: Entry) -> str:
             return f"server {data['server']} is {data['state']}: {data['reason']}"
         case "Answered":
             return f"agent  {data['text']}"
+        case "Recalled" if data["hits"]:
+            best = data["hits"][0]["text"]
+            return f"recall {len(data['hits'])}, first: {best}"
+        case "Wrote":
+            return f"memory {data['outcome']}: {data['text']} ({data['reason']})"
+        case "Forgot":
+            return f"memory forgot {len(data['record_ids'])} ({data['reason']})"
     return ""
 
 
@@ -159,16 +170,34 @@ def _notes_in(notes_file: Path) -> list[dict[str, str]]:
     return found
 
 
-def run_chat(*, notes_file: Path | None = None, model: str | None = None) -> int:
-    """Talk to the agent in the terminal until an empty line or the end of input."""
-    return asyncio.run(_chat(notes_file or default_notes_file(), model))
+def run_chat(
+    *, notes_file: Path | None = None, model: str | None = None, memory_file: Path | None = None
+) -> int:
+    """Talk to the agent in the terminal until an empty line or the end of input.
+
+    Args:
+        notes_file: Where notes go; by default the user's own note file.
+        model: As in `AGENTKIT_MODEL`.
+        memory_file: Where what is worth it is remembered, for this conversation and later
+            ones. Without it nothing is.
+    """
+    return asyncio.run(_chat(notes_file or default_notes_file(), model, memory_file))
 
 
-async def _chat(notes_file: Path, model: str | None) -> int:
+async def _chat(notes_file: Path, model: str | None, memory_file: Path | None) -> int:
+    trace = Trace()
     try:
-        trace = Trace()
-        async with McpHost(notes_config(notes_file), on_event=_into(trace)) as host:
-            session = Session(model=load_model(model), host=host, consent=_consent, trace=trace)
+        async with (
+            McpHost(notes_config(notes_file), on_event=_into(trace)) as host,
+            AsyncExitStack() as stack,
+        ):
+            memory = None
+            if memory_file is not None:
+                store = stack.enter_context(LongTermMemory.open(memory_file))
+                memory = TenantMemory(store, tenant=CHAT_TENANT)
+            session = Session(
+                model=load_model(model), host=host, consent=_consent, trace=trace, memory=memory
+            )
             print(f"model {session.agent.model.name}; an empty line ends the conversation")
             while text := (await asyncio.to_thread(_read_line, "you    ")).strip():
                 try:

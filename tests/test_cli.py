@@ -123,11 +123,11 @@ def test_the_conversations_reach_the_demo(monkeypatch: pytest.MonkeyPatch) -> No
 
     statuses = [
         cli.main(["demo", "--lang", "zh", "--notes-file", "n.json"]),
-        cli.main(["chat", "--model", "openai:x"]),
+        cli.main(["chat", "--model", "openai:x", "--memory", "m.sqlite"]),
     ]
 
     assert statuses == [3, 4]
     assert calls == [
         {"lang": "zh", "notes_file": Path("n.json"), "model": None},
-        {"notes_file": None, "model": "openai:x"},
+        {"notes_file": None, "model": "openai:x", "memory_file": Path("m.sqlite")},
     ]

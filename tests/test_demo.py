@@ -10,7 +10,17 @@ import pytest
 from agentkit import cli, demo
 from agentkit.clock import FixedClock
 from agentkit.errors import ModelError
-from agentkit.events import Answered, Failed, Packed, ServerChanged, Stopped, ToolReturned
+from agentkit.events import (
+    Answered,
+    Failed,
+    Forgot,
+    Packed,
+    Recalled,
+    ServerChanged,
+    Stopped,
+    ToolReturned,
+    Wrote,
+)
 from agentkit.messages import ToolCall
 from agentkit.models.scripted import ScriptedModel
 from agentkit.trace import Entry, Trace
@@ -132,6 +142,49 @@ def test_a_chat_asks_before_it_deletes_and_goes_on_after_an_error(
     assert "did not agree" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("told", "asked", "fact"),
+    [
+        ("I am allergic to peanuts.", "What am I allergic to?", "peanuts"),
+        ("我对花生过敏。", "我对什么过敏？", "花生"),
+    ],
+)
+def test_a_chat_with_a_memory_file_knows_what_an_earlier_one_was_told(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    told: str,
+    asked: str,
+    fact: str,
+) -> None:
+    """By design: the second chat has the file and nothing else, and without it knows nothing."""
+
+    def answers(*lines: str, memory_file: Path | None) -> list[str]:
+        said = iter([*lines, ""])
+        monkeypatch.setattr(demo, "_read_line", lambda _: next(said))
+        assert demo.run_chat(notes_file=tmp_path / "n.json", memory_file=memory_file) == 0
+        printed = capsys.readouterr().out.splitlines()
+        return [line for line in printed if line.startswith("agent")]
+
+    answers(told, memory_file=tmp_path / "memory.sqlite")
+
+    assert fact in answers(asked, memory_file=tmp_path / "memory.sqlite")[0]
+    assert fact not in answers(asked, memory_file=None)[0]
+
+
+def test_a_chat_over_what_is_no_memory_file_says_so_and_leaves_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "memory.sqlite"
+    other.write_text("not a store", encoding="utf-8")
+
+    status = demo.run_chat(notes_file=tmp_path / "n.json", memory_file=other)
+
+    assert status == 1
+    assert "memory.sqlite" in capsys.readouterr().err
+    assert other.read_text(encoding="utf-8") == "not a store"
+
+
 def entry_of(event: object) -> Entry:
     trace = Trace(clock=FixedClock())
     trace.append(event, turn="t1")  # type: ignore[arg-type]
@@ -150,6 +203,10 @@ def entry_of(event: object) -> Entry:
         (Stopped("2 results were empty"), "guard  2 results were empty"),
         (ServerChanged("notes", "down", "it died"), "server notes is down: it died"),
         (Answered("好的"), "agent  好的"),
+        (Recalled("wide", "q", ({"text": "猫叫咪咪"}, {"text": "b"})), "recall 2, first: 猫叫咪咪"),
+        (Recalled("wide", "q"), ""),
+        (Wrote("m1", "a", "asked for"), "memory added: a (asked for)"),
+        (Forgot(("m1",), "asked for"), "memory forgot 1 (asked for)"),
         (Failed("x", "y"), ""),
     ],
 )
