@@ -14,8 +14,6 @@ Built in:   notebooks/04_a_note_server.ipynb
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -37,8 +35,8 @@ from servers._json_file import StoreError
 from servers._note_models import whole
 from servers._note_store import MAX_TITLE_CHARS, NoteStore, clean
 from servers._run import Clock
+from servers._told import completion_of, told_as
 
-MAX_COMPLETIONS = 100  # the protocol's own limit
 MAX_REVIEWED = 20  # notes named in the weekly review
 REVIEW_DAYS = 7
 
@@ -52,7 +50,7 @@ def add_resources(server: MCPServer[Any], store: NoteStore) -> None:
         mime_type="application/json",
     )
     def preferences() -> str:
-        with _resource_errors():
+        with told_as(ResourceError, StoreError):
             return json.dumps(store.preferences(), ensure_ascii=False)
 
     @server.resource(
@@ -62,7 +60,7 @@ def add_resources(server: MCPServer[Any], store: NoteStore) -> None:
         mime_type="text/markdown",
     )
     def note(id: str) -> str:  # noqa: A002 - the template gives the name
-        with _resource_errors():
+        with told_as(ResourceError, StoreError):
             matches = [note for note in store.notes() if note.id == id]
         if not matches:
             raise ResourceNotFoundError(f"There is no note {id!r}; list_notes shows the ids.")
@@ -120,13 +118,4 @@ def add_completions(server: MCPServer[Any], store: NoteStore) -> None:
             values = list(dict.fromkeys(note.title[:MAX_TITLE_CHARS] for note in notes))
         else:
             return None
-        shown = values[:MAX_COMPLETIONS]
-        return Completion(values=shown, total=len(values), has_more=len(values) > len(shown))
-
-
-@contextmanager
-def _resource_errors() -> Iterator[None]:
-    try:
-        yield
-    except StoreError as error:
-        raise ResourceError(str(error)) from error
+        return completion_of(values)

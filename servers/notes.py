@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -52,6 +51,7 @@ from servers._note_models import (
 from servers._note_resources import add_completions, add_prompt, add_resources
 from servers._note_store import MAX_NOTE_CHARS, MAX_TITLE_CHARS, NoteStore, clean
 from servers._run import Clock, PlainServer, argument_parser, describe, kit_version, parse, run
+from servers._told import told_as
 
 INSTRUCTIONS = (
     "Notes that outlive a conversation, in one file. Search before you say that nothing was "
@@ -101,7 +101,7 @@ def _add_changing_tools(server: MCPServer[Any], store: NoteStore) -> None:
         annotations=CHANGES,
     )
     def write_note(title: Title, text: Text) -> NoteWritten:
-        with _tool_errors():
+        with told_as(ToolError, StoreError):
             return written(*store.write(title, text))
 
     @server.tool(
@@ -116,7 +116,7 @@ def _add_changing_tools(server: MCPServer[Any], store: NoteStore) -> None:
         annotations=CHANGES,
     )
     def delete_note(note: IdOrTitle) -> NoteDeleted:
-        with _tool_errors():
+        with told_as(ToolError, StoreError):
             gone, left = store.delete(note)
             return NoteDeleted(id=gone.id, title=gone.title[:MAX_TITLE_CHARS], notes_left=left)
 
@@ -133,7 +133,7 @@ def _add_reading_tools(server: MCPServer[Any], store: NoteStore) -> None:
         annotations=READS,
     )
     def list_notes(limit: ListLimit = 20, offset: Offset = 0) -> NoteList:
-        with _tool_errors():
+        with told_as(ToolError, StoreError):
             return listed(store.notes(), offset=offset, limit=limit)
 
     @server.tool(
@@ -147,7 +147,7 @@ def _add_reading_tools(server: MCPServer[Any], store: NoteStore) -> None:
         annotations=READS,
     )
     def read_note(note: IdOrTitle) -> NoteText:
-        with _tool_errors():
+        with told_as(ToolError, StoreError):
             return whole(store.find(note))
 
     @server.tool(
@@ -162,17 +162,8 @@ def _add_reading_tools(server: MCPServer[Any], store: NoteStore) -> None:
         annotations=READS,
     )
     def search_notes(query: Query, limit: HitLimit = 5) -> NotesFound:
-        with _tool_errors():
+        with told_as(ToolError, StoreError):
             return found(clean(query), store.search(query), limit=limit)
-
-
-@contextmanager
-def _tool_errors() -> Iterator[None]:
-    """Let the model read why: the SDK hides the text of every error but `ToolError`."""
-    try:
-        yield
-    except StoreError as error:
-        raise ToolError(str(error)) from error
 
 
 MORE = """\
