@@ -26,7 +26,7 @@ from agentkit.memory.postings import MAX_SLOTS, Floats, Mask, Postings, Slots
 from agentkit.memory.rows import Change, Source, batches
 from agentkit.memory.vectors import Vectors
 
-LOAD = 2_000  # records that are read at once
+LOAD = 250  # records that are read at once; their rows take 1 MB until the next come
 NEVER = float("inf")  # the expiry of a record that has none
 _FACTS: Mapping[str, type[np.generic]] = {
     "number": np.int64,

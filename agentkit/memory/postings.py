@@ -5,6 +5,8 @@
 rank-bm25 reads all texts again at every add. Here a new record appends one number to
 the list of each of its words, and a query looks at the lists of its own words only.
 A record that is gone is masked, not searched for, so its words stop counting at once.
+Most words of a small store stand in one record only; such a list is a bare number, for
+an array costs 100 bytes more.
 
 Read after: keys.py.     Read next: vectors.py, index.py.
 Built in:   notebooks/09_long_term_memory_and_recall.ipynb (`tiny_bm25`)
@@ -31,7 +33,7 @@ class Postings:
     """Lists of records by key. A record is known by its slot: 0, 1, 2, … as added."""
 
     def __init__(self) -> None:
-        self._lists: dict[int, array[int]] = {}
+        self._lists: dict[int, int | array[int]] = {}
 
     def add(self, slot: int, keys: npt.NDArray[np.void]) -> None:
         """Add one record.
@@ -45,7 +47,9 @@ class Postings:
         for code, count in keys.tolist():
             found = lists.get(code)
             if found is None:
-                lists[code] = array("I", (shifted | count,))
+                lists[code] = shifted | count
+            elif isinstance(found, int):
+                lists[code] = array("I", (found, shifted | count))
             else:
                 found.append(shifted | count)
 
@@ -63,21 +67,23 @@ class Postings:
         codes, entries = keys["code"][order], entries[order]
         starts = np.flatnonzero(np.diff(codes, prepend=-1))
         ends = [*starts[1:].tolist(), len(codes)]
-        raw = entries.tobytes()
+        raw = array("I", entries.tobytes())
         lists = self._lists
         for code, start, end in zip(codes[starts].tolist(), starts.tolist(), ends, strict=False):
             found = lists.get(code)
             if found is None:
-                lists[code] = array("I", raw[4 * start : 4 * end])
+                lists[code] = raw[start] if end - start == 1 else raw[start:end]
+            elif isinstance(found, int):
+                lists[code] = array("I", (found, *raw[start:end]))
             else:
-                found.frombytes(raw[4 * start : 4 * end])
+                found.extend(raw[start:end])
 
     def holders(self, code: int) -> tuple[Slots, Floats]:
         """Return the slots that have a key, ascending, and how often; gone ones too."""
         found = self._lists.get(code)
         if found is None:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        entries = np.frombuffer(found, np.uint32)
+        entries = np.frombuffer(_entries(found), np.uint32)
         return (entries >> 8).astype(np.int64), (entries & 255).astype(np.float32)
 
     def bm25(self, query: Mapping[int, float], lengths: Floats, live: Mask) -> tuple[Floats, float]:
@@ -116,7 +122,12 @@ class Postings:
     def snapshot(self, live: Mask) -> dict[int, list[tuple[int, int]]]:
         """Return every list without what is gone: (slot, count) by key, for comparison."""
         found = {
-            key: [(e >> 8, e & 255) for e in entries if live[e >> 8]]
-            for key, entries in self._lists.items()
+            key: [(e >> 8, e & 255) for e in _entries(held) if live[e >> 8]]
+            for key, held in self._lists.items()
         }
         return {key: entries for key, entries in found.items() if entries}
+
+
+def _entries(held: int | array[int]) -> array[int]:
+    """Return a list as an array, the bare number of a single entry too."""
+    return array("I", (held,)) if isinstance(held, int) else held
