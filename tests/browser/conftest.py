@@ -59,9 +59,10 @@ DONE = f"""() => {{
   return panel.context.sessionContext.session.kernel.status === 'idle'
     && (ran.length === cells.length || ({FAILED})().length > 0);
 }}"""
-DARK = """() => {
-  window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'});
+THEME = """theme => {
+  window.jupyterapp.commands.execute('apputils:change-theme', {theme});
 }"""
+THEMES = {"light": ("JupyterLab Light", "true"), "dark": ("JupyterLab Dark", "false")}
 
 
 @dataclass
@@ -115,11 +116,20 @@ class Visit:
         failed: list[str] = self.page.evaluate(FAILED)
         return failed
 
-    def go_dark(self) -> None:
-        """Switch JupyterLab to its dark theme and wait until it is there."""
-        self.page.evaluate(DARK)
-        dark = self.page.locator('body[data-jp-theme-light="false"]')
-        dark.wait_for(state="attached", timeout=LIMIT_S * 1000)
+    def keep_pictures(self, name: str, *, of: Any) -> None:
+        """Save a screenshot in each theme, e.g. window_bar_light.png, with `of` in sight."""
+        ARTIFACTS.mkdir(exist_ok=True)
+        for theme in THEMES:
+            self._go(theme)
+            of.scroll_into_view_if_needed(timeout=LIMIT_S * 1000)
+            self.page.screenshot(path=ARTIFACTS / f"{name}_{theme}.png")
+
+    def _go(self, theme: str) -> None:
+        """Switch JupyterLab to a theme, whatever an earlier test left, and wait for it."""
+        label, light = THEMES[theme]
+        self.page.evaluate(THEME, label)
+        body = self.page.locator(f'body[data-jp-theme-light="{light}"]')
+        body.wait_for(state="attached", timeout=LIMIT_S * 1000)
         curtain = self.page.locator("#jupyterlab-splash")
         curtain.wait_for(state="detached", timeout=LIMIT_S * 1000)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import ARTIFACTS
 from tests.notebooks import build
 
 pytestmark = pytest.mark.browser
@@ -50,11 +49,7 @@ def test_the_explorer_asks_again_when_it_is_typed_into(visit: Any) -> None:
     assert failed == []
     assert first
     assert "XJH-2309" in first.split(";")[0]
-    ARTIFACTS.mkdir(exist_ok=True)
-    query.scroll_into_view_if_needed(timeout=LIMIT_MS)
-    visit.page.screenshot(path=ARTIFACTS / "recall_hits_light.png")
-    visit.go_dark()
-    visit.page.screenshot(path=ARTIFACTS / "recall_hits_dark.png")
+    visit.keep_pictures("recall_hits", of=query)
 
     query.fill("车坏了怎么办")
     query.press("Enter")

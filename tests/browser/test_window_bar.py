@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import ARTIFACTS
-
 pytestmark = pytest.mark.browser
 NOTEBOOK = "03_watching_the_window_fill.ipynb"
 LIMIT_MS = 60_000
@@ -29,11 +27,7 @@ def test_the_window_bar_changes_when_a_turn_is_added(visit: Any) -> None:
     assert before
     expect(picture).not_to_have_attribute("aria-label", before, timeout=LIMIT_MS)
     assert picture.screenshot() != image_before
-    ARTIFACTS.mkdir(exist_ok=True)
-    visit.page.screenshot(path=ARTIFACTS / "window_bar_light.png")
-    visit.go_dark()
-    button.scroll_into_view_if_needed(timeout=LIMIT_MS)
-    visit.page.screenshot(path=ARTIFACTS / "window_bar_dark.png")
+    visit.keep_pictures("window_bar", of=button)
     assert visit.outside == []
     assert visit.errors == []
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import ARTIFACTS
 from tests.notebooks import build
 
 pytestmark = pytest.mark.browser
@@ -65,10 +64,6 @@ def test_a_part_is_read_by_mouse_and_by_key(visit: Any) -> None:
     shown.locator(".ak-mark").last.click(timeout=LIMIT_MS)
     expect(reading).to_contain_text("dropped")
 
-    ARTIFACTS.mkdir(exist_ok=True)
-    shown.scroll_into_view_if_needed(timeout=LIMIT_MS)
-    visit.page.screenshot(path=ARTIFACTS / "window_timeline_light.png")
-    visit.go_dark()
-    visit.page.screenshot(path=ARTIFACTS / "window_timeline_dark.png")
+    visit.keep_pictures("window_timeline", of=shown)
     assert visit.outside == []
     assert visit.errors == []
