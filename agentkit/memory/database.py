@@ -134,7 +134,7 @@ class Database:
                 yield
                 self._execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:
+                if not self.closed and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
             finally:

@@ -167,6 +167,7 @@ def recall(
     k: int = WIDE,
     where: Filter | None = None,
     weights: Weights | None = None,
+    used: bool = True,
 ) -> Hits:
     """Return the records of a tenant that a query is about, best first, at most `k`.
 
@@ -179,6 +180,8 @@ def recall(
         k: How many at most.
         where: Which records may be hits.
         weights: Of the routes; None: as the query needs.
+        used: Whether somebody is given the hits, so that the store notes their use. False
+            for a look at memory that nobody answers with.
 
     Raises:
         RecordError: An argument is none of what it should be.
@@ -200,7 +203,8 @@ def recall(
     ]
     hits.sort(key=lambda hit: (-round(hit.score, DIGITS), hit.id))
     found = tuple(hits[:k])
-    memory.note_used([hit.id for hit in found], tenant=tenant)
+    if used:
+        memory.note_used([hit.id for hit in found], tenant=tenant)
     return Hits(query, found, degraded=looked.degraded, weight=fused.weight)
 
 
@@ -293,17 +297,20 @@ class Recall:
             k=k,
             where=self._where,
             weights=self._weights,
+            used=False,
         )
 
     def _cut(self, hits: Hits, budget: int | None) -> Hits:
-        if budget is None:
-            return hits
-        if self._count is None:
-            raise RecordError(
-                f"A budget of {budget} tokens was set, and nothing counts tokens.",
-                hint='Give the counter too: Recall(…, count=Counter.for_model("gpt-4o")).',
-            )
-        return hits.cut(budget, self._count)
+        """Return the hits that fit the budget; only they were used."""
+        if budget is not None:
+            if self._count is None:
+                raise RecordError(
+                    f"A budget of {budget} tokens was set, and nothing counts tokens.",
+                    hint='Give the counter too: Recall(…, count=Counter.for_model("gpt-4o")).',
+                )
+            hits = hits.cut(budget, self._count)
+        self._memory.note_used([hit.id for hit in hits], tenant=self._tenant)
+        return hits
 
 
 def narrow_query(call: ToolCall, result: ToolResult | str) -> str:

@@ -123,7 +123,7 @@ class TenantMemory:
     def _forget(self, decision: Decision) -> Forgot | Skipped:
         """Forget what was written last, or what holds nearly all words of the request."""
         if decision.about:
-            hits = recall(self._store, decision.about, tenant=self.tenant, k=WIDE)
+            hits = recall(self._store, decision.about, tenant=self.tenant, k=WIDE, used=False)
             ids = [h.id for h in hits if covered(decision.about, [h.text]) >= ABOUT]
         else:
             ids = list(self._last)

@@ -3,9 +3,9 @@
     query, k, weights, filters ──recall()──▶ hits ──▶ picture, table, as_text()
 
 The controls are the question, and nothing else is kept: after each change the store is
-asked afresh, and only the hits are held, however many records lie behind them. Where the
-query has an identifier, it is asked a second time without the exact route, to show what
-that route does.
+asked afresh, and only the hits are held, however many records lie behind them. Looking is
+not using: the store does not note that a record was recalled here. Where the query has an
+identifier, it is asked a second time without the exact route, to show what that does.
 
 Read after: memory/recall.py, viz/hits_picture.py.
 Built in:   notebooks/09_long_term_memory_and_recall.ipynb
@@ -145,7 +145,15 @@ class RecallHits(widgets.VBox):  # type: ignore[misc]
         where = self.where()
         if self._memory.database.closed:
             raise StoreError("The store is closed.", hint="Open it and show it again.")
-        return recall(self._memory, query, tenant=self._tenant, k=k, where=where, weights=weights)
+        return recall(
+            self._memory,
+            query,
+            tenant=self._tenant,
+            k=k,
+            where=where,
+            weights=weights,
+            used=False,
+        )
 
 
 def _question(query: str, k: int) -> dict[str, Any]:

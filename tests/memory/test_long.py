@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -10,9 +11,10 @@ import pytest
 from agentkit.clock import FIXED_START, FixedClock
 from agentkit.errors import RecordError, StoreError
 from agentkit.memory.long import LongTermMemory
-from agentkit.memory.maintenance import check
-from agentkit.memory.recall import recall
+from agentkit.memory.maintenance import check, rebuild, reembed
+from agentkit.memory.recall import Recall, recall
 from agentkit.memory.records import Draft
+from agentkit.messages import ToolCall
 from tests.memory.conftest import Open
 
 
@@ -171,6 +173,18 @@ def test_use_is_noted_without_a_write_a_recall(open_memory: Open) -> None:
     assert [record.last_used is not None for record in kept] == [True, False]
 
 
+def test_what_was_found_and_not_given_was_not_used(memory: LongTermMemory) -> None:
+    """Narrow asks for 20, so that the pool can win, and gives the few that it was asked for."""
+    memory.add_all([f"Lund has street {n}." for n in range(30)], tenant="ada")
+
+    given = Recall(memory, tenant="ada").narrow(ToolCall("c1", "map.find", {}), "Lund", k=2)
+    memory.flush()
+
+    used = [r.id for r in memory.records(tenant="ada") if r.last_used is not None]
+    assert sorted(hit.id for hit in given) == sorted(used)
+    assert len(used) == 2
+
+
 def test_many_at_once_are_all_written_or_none(memory: LongTermMemory) -> None:
     with pytest.raises(RecordError):
         memory.add_all(["One.", "Two.", ""], tenant="ada")
@@ -209,12 +223,57 @@ def test_no_call_works_without_a_tenant(memory: LongTermMemory, tenant: object) 
         assert caught.value.hint
 
 
-def test_a_closed_store_says_so(memory: LongTermMemory) -> None:
+CALLS: dict[str, Callable[[LongTermMemory], object]] = {
+    "add": lambda memory: memory.add("x", tenant="ada"),
+    "add_all": lambda memory: memory.add_all(["x"], tenant="ada"),
+    "supersede": lambda memory: memory.supersede("m1", "x", tenant="ada"),
+    "get": lambda memory: memory.get("m1", tenant="ada"),
+    "records": lambda memory: memory.records(tenant="ada"),
+    "count": lambda memory: memory.count(tenant="ada"),
+    "tenants": lambda memory: memory.tenants(),
+    "update_importance": lambda memory: memory.update_importance("m1", 0.5, tenant="ada"),
+    "expire": lambda memory: memory.expire("m1", tenant="ada"),
+    "clean": lambda memory: memory.clean(tenant="ada"),
+    "forget": lambda memory: memory.forget("m1", tenant="ada"),
+    "forget_tenant": lambda memory: memory.forget_tenant("ada"),
+    "compact": lambda memory: memory.compact(),
+    "scrub": lambda memory: memory.scrub(),
+    "snapshot": lambda memory: memory.database.snapshot().__enter__(),
+    "recall": lambda memory: recall(memory, "x", tenant="ada"),
+    "wide": lambda memory: Recall(memory, tenant="ada").wide("x"),
+    "narrow": lambda memory: Recall(memory, tenant="ada").narrow(ToolCall("c1", "a.b", {}), "x"),
+    "reembed": reembed,
+    "rebuild": rebuild,
+    "check": lambda memory: check(memory, tenant="ada"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_closed_store_says_so(
+    memory: LongTermMemory, call: Callable[[LongTermMemory], object]
+) -> None:
+    memory.add("x", tenant="ada")
     memory.close()
     memory.close()
 
+    with pytest.raises(StoreError, match="closed") as caught:
+        call(memory)
+
+    assert caught.value.hint == "Open the store again."
+
+
+def test_a_store_that_is_closed_in_the_middle_of_a_change_says_so(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.add("One.", tenant="ada")
+
+    def change_and_close() -> None:
+        with memory.database.write():
+            memory.database.run("DELETE FROM records")
+            memory.database.close()
+
     with pytest.raises(StoreError, match="closed"):
-        memory.add("x", tenant="ada")
+        change_and_close()
+    assert open_memory().count(tenant="ada") == 1
 
 
 def test_ids_that_are_counted_go_on_after_opening_again(open_memory: Open) -> None:

@@ -132,6 +132,24 @@ def test_the_exact_route_is_shown_by_what_happens_without_it() -> None:
         assert shown.without is None
 
 
+def test_looking_is_not_using(store: LongTermMemory) -> None:
+    """The knobs are turned, and no record counts as recalled; one that recall gives does."""
+    shown = explorer(store)
+    shown.controls["exact id"].value = 0.0
+    shown.controls["query"].value = "回答"
+    store.flush()
+    looked = {record.last_used for record in store.records(tenant="ada")}
+
+    recall(store, "server XJH-2309", tenant="ada", k=1)
+    store.flush()
+
+    assert looked == {None}
+    assert [record.last_used is not None for record in store.records(tenant="ada")] == [
+        True,
+        *[False] * (len(SAID) - 1),
+    ]
+
+
 def test_a_store_that_was_closed_is_said(store: LongTermMemory) -> None:
     """A reader turns a knob after the last cell of the notebook has closed the store."""
     shown = explorer(store)
