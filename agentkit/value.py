@@ -7,6 +7,7 @@
     the last three rounds            ──▶             5
     "We still need a test."          ──▶ open item   4
     "The depot opens at six."        ──▶ statement   3: told, and neither asked nor ordered
+    the same beside a question       ──▶ aside       2
     questions, requests, answers     ──▶ talk        0, newer before older
     "thanks" · "谢谢"                 ──▶ small talk -1
     an error that was mended since   ──▶ error fixed -2
@@ -15,7 +16,7 @@ The rules are data: `value_rules.json`, regular expressions for English and Chin
 be edited or replaced. Rules read words and not meaning; where a model is at hand, let it
 say the kinds: anything that returns one `Value` a message can stand in their place.
 
-Read after: messages.py.     Read next: summary.py, context.py.
+Read after: messages.py, patterns.py.     Read next: summary.py, context.py.
 Built in:   notebooks/08_short_term_and_working_memory.ipynb
 """
 
@@ -31,6 +32,7 @@ from typing import Any
 
 from agentkit.errors import RecordError
 from agentkit.messages import Message, Role
+from agentkit.patterns import any_of
 from agentkit.text import HAN, fold
 
 RULES_FILE = Path(__file__).with_name("value_rules.json")
@@ -38,6 +40,7 @@ LASTING = 6.0  # from this weight on a message is worth keeping whatever its age
 LONGEST_SENTENCE = 400  # characters; what is longer is a paste, and its ends say what it is
 READ_CHARS = 6_000  # of a message, half from each end: a rule is said at one of them
 MOST_KNOWN = 100_000  # texts whose value is remembered; a long conversation has a tenth of it
+_BY_ITSELF = 3.0  # what weighs so little must be said by itself, not before a question
 PLAIN, SMALL_TALK, ERROR, FIXED = "talk", "small talk", "error", "error fixed"
 
 _SENTENCE = re.compile(r"[^。！？!?；;\n.]+(?:\.(?!\s|$)[^。！？!?；;\n.]*)*[。！？!?；;.]*")
@@ -49,6 +52,11 @@ _QUESTION = re.compile(
 )
 _POLITE = re.compile(
     r"^(?:please|can|could|would|will) (?:you|we)?\b|^(?:请|麻烦|能否|能不能|可以)"
+)
+_COMMA = re.compile(r"[,:]\s*|\s[-–—]+\s")
+_SUPPOSES = re.compile(
+    r"^(?:and |but |so |ok |well )*(?:if|when|what|how|why|suppose|between|as for|for|in|is|are|do"
+    r"|does|did|can|could|should|would|will|which|who|where)\b|如果|假如|要是|万一|的话|什么|怎么|哪|谁|为何"
 )
 
 
@@ -123,6 +131,7 @@ class Rules:
     talk_weight: float
     talk_chars: int
     talk: re.Pattern[str]
+    simplified: Mapping[int, int]
     _known: dict[tuple[str, str], Value] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, history: Sequence[Message]) -> list[Value]:
@@ -145,43 +154,56 @@ class Rules:
 
     def says_fixed(self, text: str) -> bool:
         """Return whether a text says that an error is gone."""
-        short = fold(text[:READ_CHARS])
+        short = self._plain(text[:READ_CHARS])
         return bool(self.fixed.search(short)) and not self.not_fixed.search(short)
 
     def look(self, role: Role, text: str) -> Value:
         """Return the same as `value`, and remember nothing: for a text that is seen once."""
         if role == "tool" or not text:
             return Value()
-        if len(text) <= self.talk_chars and self.talk.fullmatch(fold(text).strip()):
+        if len(text) <= self.talk_chars and self.talk.fullmatch(self._plain(text)):
             return Value(SMALL_TALK, self.talk_weight)
-        said = sentences(text)
-        asks = any(_asks(fold(sentence).strip()) for sentence in said)
-        found = (self._finding(role, sentence, asks=asks) for sentence in said)
+        said = [(sentence, self._plain(sentence)) for sentence in sentences(text)]
+        asks = any(_asks(plain) for _, plain in said)
+        found = (self._finding(role, *both, asks=asks) for both in said)
         findings = tuple(finding for finding in found if finding is not None)
         if not findings:
             return Value()
         best = max(findings, key=lambda finding: finding.weight)
         return Value(best.kind, best.weight, findings)
 
-    def _finding(self, role: Role, sentence: str, *, asks: bool) -> Finding | None:
+    def _plain(self, text: str) -> str:
+        """Return a text as the patterns are written: lower case, simplified characters."""
+        plain = fold(text).strip()
+        return plain if plain.isascii() else plain.translate(self.simplified)
+
+    def _finding(self, role: Role, sentence: str, plain: str, *, asks: bool) -> Finding | None:
         """Return what a sentence holds.
 
         Args:
             role: Who says it.
             sentence: As it was said.
+            plain: The same, as patterns read it.
             asks: Some sentence of its message is a question.
         """
-        said = fold(sentence).strip()
-        question = asks and _asks(said)
+        question = asks and _asks(plain)
+        told, says = (_told(plain), "") if question else (plain, plain)
         for kind in self.kinds:
-            open_to = role in kind.roles and (kind.questions or not question)
-            if open_to and not (kind.alone and asks) and kind.matches(said):
+            read = plain if kind.questions else told if kind.weight > _BY_ITSELF else says
+            if role in kind.roles and read and not (kind.alone and asks) and kind.matches(read):
                 return Finding(kind.name, kind.weight, sentence.strip())
         return None
 
 
 def _asks(said: str) -> bool:
     return bool(_QUESTION.search(said)) and not _POLITE.search(said)
+
+
+def _told(question: str) -> str:
+    """Return what a question says before it asks: "we are on gold, so who helps us?"."""
+    *told, _ = _COMMA.split(question)
+    said = ", ".join(told)
+    return "" if not said or _SUPPOSES.search(said) or _asks(said) else said
 
 
 def sentences(text: str) -> list[str]:
@@ -234,6 +256,7 @@ def _read(path: Path) -> Rules:
         data = json.loads(path.read_text(encoding="utf-8"))
         kinds = [_kind(entry) for entry in data["kinds"]]
         fixed, talk, recent = data["fixed"], data["small talk"], data["recent"]
+        simpler = data.get("traditional", {})
         words = sorted(map(fold, talk["words"]), key=len, reverse=True)
         small = "|".join(map(re.escape, words))
         return Rules(
@@ -241,11 +264,12 @@ def _read(path: Path) -> Rules:
             int(recent["rounds"]),
             float(recent["weight"]),
             float(fixed["weight"]),
-            _any(fixed["any"]),
-            _any(fixed["not"]),
+            any_of(fixed["any"]),
+            any_of(fixed["not"]),
             float(talk["weight"]),
             int(talk["max_chars"]),
             re.compile(rf"(?:(?:{small})(?:[\W_]+|(?<=[^\x00-\x7f])|$))+"),
+            str.maketrans(simpler.get("from", ""), simpler.get("to", "")),
         )
     except OSError as error:
         raise RecordError(f"The rules {path.name} cannot be read: {error}.", hint=hint) from error
@@ -266,18 +290,11 @@ def _kind(entry: Mapping[str, Any]) -> _Kind:
         float(entry["weight"]),
         frozenset(entry["roles"]),
         bool(entry["questions"]),
-        _any([p for p in patterns if latin[p] or not han[p]]),
-        _any([p for p in patterns if han[p] or not latin[p]]),
-        _any(entry["not"]) if "not" in entry else None,
+        any_of([p for p in patterns if latin[p] or not han[p]]),
+        any_of([p for p in patterns if han[p] or not latin[p]]),
+        any_of(entry["not"]) if "not" in entry else None,
         bool(entry.get("alone")),
     )
-
-
-def _any(patterns: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern that matches where one of these does; never, for none."""
-    if not patterns:
-        return re.compile(r"(?!)")
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 @dataclass(frozen=True, slots=True)

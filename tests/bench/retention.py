@@ -3,8 +3,10 @@
     python tests/bench/retention.py [--window 2000]
 
 Each conversation is a customer's talk with a shop, made up here: questions and answers,
-with 12 facts said once in the first 36 rounds, in plain words. Retention is the share of
-them whose telling words the model can still read at a round. No model takes part, so the
+with 12 to 40 facts (`retention_facts.json`) said once in its first rounds, in plain words.
+Two of the sets are said as people say it, in a talk that also has small talk, errors and
+passing remarks. Retention is the share of facts said so far whose telling words the model
+can still read at a round. No model takes part, so the
 *free summary* stands for one by picking the sentences that share most words with the
 rest (as extractive summarisers do), with the same 500 tokens as the structured one; it is
 made anew, from itself and what fell out, each time the window overflows.
@@ -13,86 +15,28 @@ made anew, from itself and what fell out, each time the window overflows.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 from collections import Counter as Bag
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from agentkit.context import Frame, lay_out
 from agentkit.messages import Message, assistant, rounds, user
 from agentkit.summary import Summary, summarise
 from agentkit.text import terms
 from agentkit.tokens import Counter
-from agentkit.value import sentences
+from agentkit.value import LASTING, load_rules, sentences
 from agentkit.window import pack
 
+Facts = Mapping[str, Sequence[tuple[str, str, str]]]  # language → kind, what is said, what tells
+Window = Callable[[Sequence[Message], int], str]  # history, tokens → what the model reads
 COUNT = Counter.for_model("reader")
 SYSTEM = "You answer customers of a shop."
-# What is said, and the words that tell it is still there. Said in everyday words, and not
-# taken from the rules: "we signed up for" is as likely as "I am a paying customer".
-# The rules were widened after a look at what they missed here.
-SHOP = {
-    "en": [
-        ("Just so you know, we have been on your business plan since May.", "business plan"),
-        ("My delivery address is 12 Mill Lane, Leeds.", "12 Mill Lane"),
-        ("I'm allergic to latex.", "latex"),
-        ("Please don't ring the bell, the baby sleeps.", "ring the bell"),
-        ("The whole order must stay below 800 pounds.", "800 pounds"),
-        ("Nothing may arrive before the 14th.", "before the 14th"),
-        ("I'd rather get e-mails than calls.", "e-mails than calls"),
-        ("From now on, write prices without tax.", "without tax"),
-        ("We decided on the oak table, model T-40.", "T-40"),
-        ("Let's go with white for the chairs.", "white for the chairs"),
-        ("You still need to confirm the refund of B-77 with me.", "B-77"),
-        ("Everything goes through Mr Okafor in purchasing.", "Okafor"),
-    ],
-    "zh": [
-        ("对了，我们公司五月起用的是你们的商务版。", "商务版"),
-        ("我的收货地址是利民路十二号。", "利民路十二号"),
-        ("我对乳胶过敏。", "乳胶"),
-        ("请别按门铃，孩子在睡觉。", "按门铃"),
-        ("整单必须控制在八千元以内。", "八千元"),
-        ("十四号之前不能送货。", "十四号之前"),
-        ("我更喜欢收邮件，不喜欢接电话。", "收邮件"),
-        ("以后报价都写不含税的。", "不含税"),
-        ("我们决定要橡木桌，型号 T-40。", "T-40"),
-        ("椅子就定白色吧。", "白色"),
-        ("B-77 的退款还需要跟我确认。", "B-77"),
-        ("采购的事都找老欧。", "老欧"),
-    ],
-}
-# Written afterwards, about other things, measured once, and not used to change a rule.
-UNSEEN = {
-    "en": [
-        ("I run the night shift at the Leith depot.", "night shift"),
-        ("We pay for the gold contract, with a four hour response.", "gold contract"),
-        ("My mother uses a wheelchair, so ground floor only.", "wheelchair"),
-        ("Leave the payments module alone.", "payments module"),
-        ("Whatever you do, the server may not restart during the day.", "restart during the day"),
-        ("We can spend 1,200 at the most.", "1,200"),
-        ("Bullet points are easier for me to read.", "Bullet points"),
-        ("Call me Doctor Achebe, please.", "Achebe"),
-        ("So it's agreed: we move to the cluster in March.", "cluster in March"),
-        ("I chose the aisle seat, 14C.", "14C"),
-        ("I'm waiting for the lawyer's answer about clause 9.", "clause 9"),
-        ("The figures for Q2 are yet to come from Priya.", "Priya"),
-    ],
-    "zh": [
-        ("我在利津仓库上夜班。", "夜班"),
-        ("我们签的是金牌合同，四小时响应。", "金牌合同"),
-        ("我母亲坐轮椅，只能住一楼。", "轮椅"),
-        ("支付模块你不用碰。", "支付模块"),
-        ("白天服务器绝对不可以重启。", "重启"),
-        ("最多花一千二百块。", "一千二百"),
-        ("列成要点我看着方便。", "列成要点"),
-        ("请称呼我陈大夫。", "陈大夫"),
-        ("那就说好了，三月迁到集群。", "三月迁到集群"),
-        ("我选靠过道的 14C。", "14C"),
-        ("第九条还在等律师答复。", "第九条"),
-        ("二季度的数据小普还没给。", "小普"),
-    ],
-}
-SETS = {"shop": SHOP, "unseen": UNSEEN}
+DATA = json.loads(Path(__file__).with_name("retention_facts.json").read_text(encoding="utf-8"))
+SETS: Mapping[str, Facts] = DATA["facts"]
+MIXED = ("everyday", "held out", "later")  # told among small talk, errors and passing remarks
 TALK = {
     "en": (
         "Where is order {n}? It was due {d}.",
@@ -103,21 +47,33 @@ TALK = {
 DAYS = {"en": ["Monday", "Tuesday", "Friday"], "zh": ["周一", "周二", "周五"]}
 
 
-def conversation(facts: Facts, lang: str, length: int, seed: int) -> list[Message]:
-    """Return a talk of so many rounds, with the facts spread over the first 36."""
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """One conversation.
+
+    Attributes:
+        history: Two messages a round.
+        tells: For each fact, its round from 1, and the words that tell it is there.
+    """
+
+    history: list[Message]
+    tells: list[tuple[int, str]]
+
+
+def conversation(name: str, lang: str, length: int, seed: int) -> Talk:
+    """Return a talk of so many rounds, with the facts of a set in its first three fifths."""
     random_ = random.Random(f"{lang}{seed}")
-    places = dict(zip(random_.sample(range(1, 37), 12), facts[lang], strict=True))
+    facts = SETS[name][lang]
+    places = random_.sample(range(1, min(3 * len(facts), 3 * length // 5) + 1), len(facts))
+    told = {place: fact[1] for place, fact in zip(places, facts, strict=True)}
     ask, answer = TALK[lang]
+    idle = [*DATA["idle"][lang], *DATA["passing"][lang]] if name in MIXED else []
     history: list[Message] = []
     for n in range(1, length + 1):
         words = {"n": f"A-{1000 + n}", "d": random_.choice(DAYS[lang]), "k": random_.randint(1, 6)}
-        said = places[n][0] if n in places else ask.format(**words)
-        history += [user(said), assistant(answer.format(**words))]
-    return history
-
-
-Facts = Mapping[str, Sequence[tuple[str, str]]]
-Window = Callable[[Sequence[Message], int], str]  # history, tokens → what the model reads
+        said = random_.choice([*idle, ask.format(**words)]) if n % 2 else ask.format(**words)
+        history += [user(told.get(n, said)), assistant(answer.format(**words))]
+    return Talk(history, [(p, fact[2]) for p, fact in zip(places, facts, strict=True)])
 
 
 def _fitting(history: Sequence[Message], budget: int, left: int = 0) -> list[Message]:
@@ -210,19 +166,41 @@ class Row:
     shares: tuple[float, ...]
 
 
-def table(set_: Facts, window: int, at: Sequence[int], seeds: int = 5) -> list[Row]:
+def table(name: str, window: int, at: Sequence[int], seeds: int = 5) -> list[Row]:
     """Return the share of facts that are still readable, over some conversations."""
     rows = []
-    for lang, facts in set_.items():
-        talks = [conversation(set_, lang, max(at), seed) for seed in range(seeds)]
-        for name, way in WAYS.items():
+    for lang in SETS[name]:
+        talks = [conversation(name, lang, max(at), seed) for seed in range(seeds)]
+        for way, keep in WAYS.items():
             shares = []
             for n in at:
-                read = [way(talk[: 2 * n], window) for talk in talks]
-                found = sum(tell in text for text in read for _, tell in facts)
-                shares.append(found / (len(facts) * seeds))
-            rows.append(Row(lang, name, tuple(shares)))
+                read = [keep(talk.history[: 2 * n], window) for talk in talks]
+                said = [[tell for place, tell in talk.tells if place <= n] for talk in talks]
+                found = sum(
+                    t in text for text, tells in zip(read, said, strict=True) for t in tells
+                )
+                shares.append(found / sum(map(len, said)))
+            rows.append(Row(lang, way, tuple(shares)))
     return rows
+
+
+def named(name: str, lang: str) -> str:
+    """Return how many facts the rules know for what they are, and what they keep at all."""
+    rules = load_rules()
+    values = [rules.value("user", text) for _, text, _ in SETS[name][lang]]
+    lasting = sum(v.weight >= LASTING or v.kind == "open item" for v in values)
+    return (
+        f"{lasting} known for what they are, {sum(v.weight > 0 for v in values)} of {len(values)}"
+    )
+
+
+def high(lang: str) -> str:
+    """Return how much of what may go is held for a fact: precision."""
+    rules, idle = load_rules(), DATA["idle"][lang]
+    values = [rules.value("user", text) for text in idle]
+    lasting = sum(v.weight >= LASTING for v in values)
+    told = sum(v.kind in ("statement", "aside", "open item") for v in values)
+    return f"{lasting} of {len(idle)} idle messages lasting, {told} told"
 
 
 def main() -> None:
@@ -230,14 +208,17 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=2_000)
     options = parser.parse_args()
     at = (40, 60, 80, 120, 160, 200)
+    print(*(f"{lang}: {high(lang)}" for lang in TALK), sep="\n")
     for name, facts in SETS.items():
         print(f"{name}: window {options.window:,} tokens; facts still readable at round")
         print(f"{'':<24}" + "".join(f"{n:>7}" for n in at))
-        for row in table(facts, options.window, at):
+        for row in table(name, options.window, at):
             print(f"{row.lang} {row.way:<21}" + "".join(f"{s * 100:>6.0f}%" for s in row.shares))
-        for lang, said in facts.items():
-            read = by_value(conversation(facts, lang, 200, 0), options.window)
-            print(f"{lang}: by value misses {[text for text, tell in said if tell not in read]}")
+        for lang in facts:
+            talk = conversation(name, lang, 200, 0)
+            read = by_value(talk.history, options.window)
+            print(f"{lang}: {named(name, lang)}")
+            print(f"{lang}: by value misses {[tell for _, tell in talk.tells if tell not in read]}")
 
 
 if __name__ == "__main__":
