@@ -7,7 +7,7 @@ It is tried with six rounds kept, then with fewer. What cannot reach the target 
 with the reason and changes nothing: a compression that does not shrink is paid for on
 every turn and helps on none.
 
-Read after: summary.py.     Read next: monitor.py.
+Read after: summary.py.     Read next: context.py, monitor.py.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Compression:
         target: What had to be reached.
         done: It was reached.
         reason: What was done, or why not.
+        rounds: How many became the summary.
     """
 
     messages: tuple[Message, ...]
@@ -45,6 +46,7 @@ class Compression:
     target: int
     done: bool
     reason: str
+    rounds: int = 0
 
 
 def compress(
@@ -70,7 +72,7 @@ def compress(
     """
     said = [message for message in mend(history) if message.role != "system"]
     before = sum(message_size(message, count) for message in said)
-    body = said[1:] if earlier is not None and said and _is_summary(said[0]) else said
+    body = said[1:] if earlier is not None and said and is_summary(said[0]) else said
     past = rounds(body)
     summary, after = Summary(), before
     for kept in range(min(keep, len(past) - 1), 0, -1):
@@ -80,8 +82,9 @@ def compress(
         result = [as_message(summary), *new] if summary.text else new
         after = sum(message_size(message, count) for message in result)
         if after <= target and after < before:
-            reason = f"{len(past) - kept} rounds became a summary, {kept} stay as they were"
-            return Compression(tuple(result), summary, before, after, target, True, reason)
+            left = len(past) - kept
+            reason = f"{left} rounds became a summary, {kept} stay as they were"
+            return Compression(tuple(result), summary, before, after, target, True, reason, left)
     if before <= target:
         reason = f"the history has {before:,} tokens and the target is {target:,} already"
     elif len(past) < 2:
@@ -96,5 +99,6 @@ def as_message(summary: Summary) -> Message:
     return user(f"{HEADINGS[summary.chinese]}\n{summary.text}")
 
 
-def _is_summary(message: Message) -> bool:
+def is_summary(message: Message) -> bool:
+    """Return whether a message is a summary that stands for what was said before it."""
     return message.role == "user" and message.text.startswith(HEADINGS)

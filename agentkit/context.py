@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from agentkit import events
+from agentkit.compress import is_summary
 from agentkit.messages import Message, rounds
 from agentkit.redaction import redact
 from agentkit.tokens import MESSAGE_OVERHEAD, Counter
@@ -30,6 +31,7 @@ SYSTEM_PROMPT = (
     "and answer from what you can read here. Say so when you do not find something. "
     "Answer in the language of the user."
 )
+SUMMARY = "summary so far"  # what stands for the rounds that left
 SEAM = 1  # token: the empty line before a heading
 
 
@@ -66,17 +68,21 @@ def lay_out(
     tools: Sequence[ToolSpec],
     *,
     besides: Sequence[Section] = (),
+    gone: int = 0,
 ) -> list[Section]:
     """Return the sections of one model call, in reading order.
 
     Args:
         frame: What stays the same.
-        history: The rounds before this turn, sound (see `mend`).
+        history: The rounds before this turn, sound (see `mend`). A summary at its beginning
+            is read beside the rules, and outlasts all rounds.
         live: The user's message, and what this turn has brought so far.
         tools: Those the model may call; their descriptions take their place too.
         besides: What else it should read before the history, e.g. what memory recalled.
+        gone: Rounds that have left the history; those that stay keep their numbers.
     """
     sections: list[Section] = []
+    history, besides = _without_summary(history, besides)
     if frame.system or frame.pinned or besides:  # together they are one message
         opens = Section("system", frame.system, role="system", rank=0, overhead=MESSAGE_OVERHEAD)
         sections.append(opens)
@@ -86,7 +92,7 @@ def lay_out(
     for number, text in enumerate(frame.pinned, start=1):
         sections.append(_headed(Section(f"pinned {number}", text, role="pinned", rank=0)))
     sections.extend(_headed(section) for section in besides)
-    sections.extend(past_sections(history, frame.values))
+    sections.extend(past_sections(history, frame.values, gone=gone))
     sections.append(Section("question", role="question", rank=0, messages=(live[0],)))
     sections.extend(_steps(live[1:]))
     return sections
@@ -97,12 +103,23 @@ def _headed(section: Section) -> Section:
     return replace(section, headed=True, overhead=SEAM) if section.text else section
 
 
-def past_sections(history: Sequence[Message], values: Valuer) -> list[Section]:
+def _without_summary(
+    history: Sequence[Message], besides: Sequence[Section]
+) -> tuple[Sequence[Message], Sequence[Section]]:
+    """Move the summary that a compressed history begins with before it."""
+    if not history or not is_summary(history[0]):
+        return history, besides
+    text = history[0].text.partition("\n")[2]
+    return history[1:], [Section(SUMMARY, text, role="summary", rank=1), *besides]
+
+
+def past_sections(history: Sequence[Message], values: Valuer, *, gone: int = 0) -> list[Section]:
     """Return the rounds of a history as sections, each worth what it holds.
 
     Args:
         history: Sound, without the live round.
         values: What each message is worth.
+        gone: Rounds that stood before these.
     """
     said = [message for message in history if message.role != "system"]
     found = values(said)
@@ -113,7 +130,7 @@ def past_sections(history: Sequence[Message], values: Valuer) -> list[Section]:
         calls = [bool(message.tool_calls) for message in each.messages]
         inside = found[start : start + len(roles)]
         start += len(roles)
-        for name, piece in named_pieces(each.index + 1, roles, calls, inside):
+        for name, piece in named_pieces(gone + each.index + 1, roles, calls, inside):
             value = worth(piece, index=each.index, rounds=len(past))
             messages = each.messages[piece.start : piece.end]
             sections.append(Section(name, role="history", rank=2, value=value, messages=messages))

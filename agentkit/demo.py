@@ -25,6 +25,7 @@ from agentkit.memory.tenant_memory import TenantMemory
 from agentkit.messages import ToolCall
 from agentkit.models import load_model
 from agentkit.session import Session
+from agentkit.snapshot import spent
 from agentkit.text import terms
 from agentkit.tools import ToolSpec
 from agentkit.trace import Entry, Trace
@@ -40,6 +41,7 @@ CONVERSATIONS = {
     ),
 }
 BAR_CHARS = 40
+NEW = "/new"  # typed in a chat
 CHAT_TENANT = "you"  # one person talks in a terminal
 FOUND_WORDS = 2  # of a note, in what the last turn brought or said
 
@@ -87,10 +89,20 @@ async def _turn(session: Session, text: str) -> None:
     try:
         await session.ask(text)
     finally:  # of a turn that fails, what it did until then
-        for entry in list(session.trace)[before:]:
-            line = show(entry)
-            if line:
-                print(line)
+        lines = [show(entry) for entry in list(session.trace)[before:]]
+        print(*filter(None, [*lines, cost_line(session)]), sep="\n")
+
+
+def cost_line(session: Session) -> str:
+    """Return what the last turn cost, "" where that is said already."""
+    shots = session.monitor.report().snapshots
+    told = [spent(shot) for shot in shots[-2:]]
+    if not told or told[-1] in told[:-1]:  # a model without a price has none in each turn
+        return ""
+    usage = shots[-1].usage
+    cached = usage.cache_read if usage is not None else 0
+    more = f"; {cached:,} of {usage.input:,} tokens from the cache" if usage and cached else ""
+    return f"cost   {told[-1]}{more}"
 
 
 def _into(trace: Trace) -> Callable[[ServerChanged], None]:
@@ -124,6 +136,11 @@ def show(entry: Entry) -> str:
             return f"recall {len(data['hits'])}, first: {best}"
         case "Wrote":
             return f"memory {data['outcome']}: {data['text']} ({data['reason']})"
+        case "Compressed":
+            sizes = f", {data['before']:,} → {data['after']:,} tokens" if data["rounds"] else ""
+            return f"window {data['reason']}{sizes}"
+        case "HandoverWritten":
+            return f"window nearly full; {NEW} goes on from a summary of {data['tokens']:,} tokens"
         case "Forgot":
             return f"memory forgot {len(data['record_ids'])} ({data['reason']})"
     return ""
@@ -175,6 +192,9 @@ def run_chat(
 ) -> int:
     """Talk to the agent in the terminal until an empty line or the end of input.
 
+    A window that fills is compressed, and `NEW` begins another conversation, which knows
+    what this one has settled.
+
     Args:
         notes_file: Where notes go; by default the user's own note file.
         model: As in `AGENTKIT_MODEL`.
@@ -196,10 +216,20 @@ async def _chat(notes_file: Path, model: str | None, memory_file: Path | None) -
                 store = stack.enter_context(LongTermMemory.open(memory_file))
                 memory = TenantMemory(store, tenant=CHAT_TENANT)
             session = Session(
-                model=load_model(model), host=host, consent=_consent, trace=trace, memory=memory
+                model=load_model(model),
+                host=host,
+                consent=_consent,
+                trace=trace,
+                memory=memory,
+                compress=True,
             )
             print(f"model {session.agent.model.name}; an empty line ends the conversation")
             while text := (await asyncio.to_thread(_read_line, "you    ")).strip():
+                if text == NEW:
+                    settled = session.handover.tokens
+                    session = session.new_session(trace=trace)
+                    print(f"window begun anew, with a summary of {settled:,} tokens")
+                    continue
                 try:
                     await _turn(session, text)
                 except AgentkitError as error:

@@ -213,6 +213,53 @@ class Condensed:
     by_model: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """The monitor advised a shorter history: older rounds became a summary, or could not.
+
+    Attributes:
+        rounds: How many became the summary; 0 when it was refused.
+        before: Tokens of the history before.
+        after: The same after.
+        target: What had to be reached.
+        reason: What was done, or why not.
+        text: The message that stands for those rounds now; empty when there is none.
+    """
+
+    rounds: int
+    before: int
+    after: int
+    target: int
+    reason: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HandoverWritten:
+    """The monitor advised a new session: this is what it should begin with.
+
+    Attributes:
+        text: Of the summary.
+        tokens: Of the text.
+    """
+
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """A model was asked what messages are worth.
+
+    Attributes:
+        texts: How many it was asked about.
+        reason: Why it did not say; the rules count then.
+    """
+
+    texts: int
+    reason: str = ""
+
+
 Event = (
     UserSaid
     | Recalled
@@ -230,4 +277,7 @@ Event = (
     | Skipped
     | Forgot
     | Condensed
+    | Compressed
+    | HandoverWritten
+    | Valued
 )

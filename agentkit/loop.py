@@ -119,6 +119,7 @@ async def run_turn(
     trace: Trace | None = None,
     live: list[Message] | None = None,
     besides: Sequence[Section] = (),
+    gone: int = 0,
 ) -> Turn:
     """Run one turn to its answer.
 
@@ -130,6 +131,7 @@ async def run_turn(
         live: Gets each message of the turn as it happens, so that a turn which is
             interrupted leaves behind what it did.
         besides: What stands before the history, e.g. a summary of what left it.
+        gone: Rounds that have left the history, for the numbers of those that stay.
 
     Returns:
         The turn. One that failed has an `error` and keeps what it did until then: a
@@ -147,6 +149,7 @@ async def run_turn(
         trace if trace is not None else Trace(clock=agent.clock),
         live if live is not None else [],
         besides,
+        gone,
     )
     return await running.run(said_by_user)
 
@@ -161,6 +164,7 @@ class _Running:
         trace: Trace,
         live: list[Message],
         besides: Sequence[Section],
+        gone: int,
     ) -> None:
         self.agent = agent
         self.history = history
@@ -172,6 +176,7 @@ class _Running:
         self.steps: list[Step] = []
         self.stopped: str | None = None
         self.besides = tuple(besides)
+        self.gone = gone
         self.recalled: list[Section] = []
         self.ids = {call.id for message in history for call in message.tool_calls}
 
@@ -253,9 +258,8 @@ class _Running:
             ModelError: The model cannot be reached, or said nothing at all.
         """
         frame = self.agent.frame
-        sections = lay_out(
-            frame, self.history, self.live, tools, besides=[*self.besides, *self.recalled]
-        )
+        besides = [*self.besides, *self.recalled]
+        sections = lay_out(frame, self.history, self.live, tools, besides=besides, gone=self.gone)
         packed = pack(sections, budget=frame.budget, count=frame.counter, reserve=frame.reserve)
         texts = [s for s in packed.kept if s.text]
         new = [s for s in texts if not self.trace.holds(s.name, s.text)]

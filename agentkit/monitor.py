@@ -28,6 +28,7 @@ from agentkit.messages import Message, Usage
 from agentkit.snapshot import Advice, Dropped, Flag, Pinned, Report, Share, Snapshot
 from agentkit.summary import BUDGET, Summary, summarise
 from agentkit.tokens import cost, message_size
+from agentkit.value import Rules
 from agentkit.window import Count, Decision, Packed, SectionRole
 
 COMPRESS_AT = 0.75  # later, and the summary that a compression needs may not fit beside the rest
@@ -49,6 +50,8 @@ class Monitor:
         compress_at: Share of the usable window from which "compress" is advised.
         new_session_at: Share from which a new session is advised.
         model: Whose prices count, for the cost of each turn; by default none is shown.
+        rules: Say what is worth a sentence in a summary; by default those that ship.
+        earlier: The summary that the history begins with, from a session before.
 
     Raises:
         BudgetError: A window without room, or thresholds that are out of order.
@@ -62,6 +65,8 @@ class Monitor:
         compress_at: float = COMPRESS_AT,
         new_session_at: float = NEW_SESSION_AT,
         model: str = "",
+        rules: Rules | None = None,
+        earlier: Summary | None = None,
     ) -> None:
         if not 0 <= reserve < window:
             raise BudgetError(
@@ -81,8 +86,11 @@ class Monitor:
         self.model = model
         self._snapshots: list[Snapshot] = []
         self._spent = Decimal(0)
-        self._summary: Summary | None = None  # what the history begins with since a compression
+        self._no_price = not model
+        self._rules = rules
+        self._summary = earlier  # what the history begins with since a compression
         self._refused = ""
+        self._compressed = ""  # what was done since the last snapshot
         self._pinned: dict[str, str] = {}  # every text that was ever pinned, by section name
         self._seen: dict[str, Decision] = {}  # what became of each section at the turn before
 
@@ -91,18 +99,31 @@ class Monitor:
         """Tokens of the window less the room for the answer."""
         return self.window - self.reserve
 
+    @property
+    def advice(self) -> Advice:
+        """What the last turn calls for; "continue" before the first."""
+        return self._snapshots[-1].advice if self._snapshots else "continue"
+
+    @property
+    def refused(self) -> str:
+        """Why a compression was refused; none is tried again then."""
+        return self._refused
+
     def advise(self, used: int) -> Advice:
         """Return the advice for a number of used tokens; a threshold itself counts as reached."""
         return advise(
             used, self.usable, compress_at=self.compress_at, new_session_at=self.new_session_at
         )
 
-    def record(self, packed: Packed, *, usage: Usage | None = None) -> Snapshot:
+    def record(
+        self, packed: Packed, *, usage: Usage | None = None, before: Sequence[Usage] = ()
+    ) -> Snapshot:
         """Append a snapshot of a turn and return it.
 
         Args:
-            packed: What the model reads in this turn.
+            packed: What the model reads in this turn; of several calls, in the last.
             usage: What the provider reported for it.
+            before: The same for earlier calls of this turn; they cost too.
 
         Raises:
             BudgetError: It was packed for another window than the one that is watched.
@@ -115,8 +136,10 @@ class Monitor:
             )
         reported = usage.input if usage is not None and usage.input > 0 else None
         pinned = self._look_for_pinned(packed)
-        price = self._price(usage)
-        self._spent += price or 0
+        calls = [*before, *([] if usage is None else [usage])]
+        prices = [self._price(call) for call in calls]
+        known = [price for price in prices if price is not None]
+        self._spent += sum(known)
         snapshot = Snapshot(
             turn=len(self._snapshots) + 1,
             used=packed.tokens,
@@ -131,12 +154,15 @@ class Monitor:
             pinned=pinned,
             flags=(*_pinned_flags(pinned), *find_flags(packed), *_usage_flag(usage)),
             reported=reported,
-            usage=usage,
-            cost=price,
+            usage=_total(calls),
+            cost=sum(known, Decimal(0)) if known else None,
             session_cost=self._spent,
             refused=self._refused,
+            compressed=self._compressed,
+            model=self.model,
         )
         self._snapshots.append(snapshot)
+        self._compressed = ""
         self._seen = {decision.name: decision for decision in packed.decisions}
         return snapshot
 
@@ -151,9 +177,9 @@ class Monitor:
             At "compress" a `Compression`: go on with its messages. At "new_session" the
             `Summary` to begin the next one with. Else None.
         """
-        if not self._snapshots or self._snapshots[-1].advice == "continue":
+        if self.advice == "continue":
             return None
-        if self._snapshots[-1].advice == "compress":
+        if self.advice == "compress":
             return self.compress(history, count=count)
         return self.hand_over(history, count=count)
 
@@ -182,9 +208,18 @@ class Monitor:
             size = sum(message_size(message, count) for message in history)
             said = f"refused before: {self._refused}"
             return Compression(tuple(history), Summary(), size, size, goal, False, said)
-        done = compress(history, count=count, target=goal, keep=keep, earlier=self._summary)
+        done = compress(
+            history,
+            count=count,
+            target=goal,
+            keep=keep,
+            budget=min(BUDGET, goal // 2),  # of a small window, a small summary
+            earlier=self._summary,
+            rules=self._rules,
+        )
         if done.done:
             self._summary = done.summary
+            self._compressed = f"{done.reason}; {done.before:,} → {done.after:,} tokens"
         elif done.before > goal:
             self._refused = done.reason
         return done
@@ -194,7 +229,7 @@ class Monitor:
     ) -> Summary:
         """Return the summary that a new session begins with."""
         said = history[1:] if self._summary is not None else history
-        return summarise(said, count=count, budget=budget, earlier=self._summary)
+        return summarise(said, count=count, budget=budget, earlier=self._summary, rules=self._rules)
 
     def _target(self) -> int:
         """Return what a history may take for the window to be half full."""
@@ -203,11 +238,12 @@ class Monitor:
         return max(int(self.usable * COMPRESS_TO) - fixed, 0)
 
     def _price(self, usage: Usage | None) -> Decimal | None:
-        if usage is None or not self.model or usage.input <= 0:
+        if usage is None or self._no_price or usage.input <= 0:
             return None
         try:
             return cost(self.model, usage)
         except UnknownModelError:
+            self._no_price = True  # near matches are looked for each time, and that takes long
             return None
 
     def report(self) -> Report:
@@ -227,7 +263,8 @@ class Monitor:
         offered = {decision.name for decision in packed.decisions}
         for old in self._seen.values():
             if old.kept and old.name not in offered and old.role not in PER_TURN:
-                yield Dropped(old.name, old.role, old.tokens, "no longer offered")
+                gone = "became part of the summary" if self._compressed else "no longer offered"
+                yield Dropped(old.name, old.role, old.tokens, gone)
         for new in packed.decisions:
             before = self._seen.get(new.name)
             if not new.kept and (before is None or before.kept):
@@ -242,6 +279,18 @@ class Monitor:
         return tuple(
             Pinned(name, any(text in said for said in read)) for name, text in self._pinned.items()
         )
+
+
+def _total(calls: Sequence[Usage]) -> Usage | None:
+    """Return the usage of several calls together."""
+    if not calls:
+        return None
+    return Usage(
+        sum(call.input for call in calls),
+        sum(call.output for call in calls),
+        sum(call.cache_read for call in calls),
+        sum(call.cache_write for call in calls),
+    )
 
 
 def advise(

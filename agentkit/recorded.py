@@ -1,6 +1,6 @@
 """Reads a trace back into what a model read: messages, and the texts of sections.
 
-    Trace ──history_before("t3")──▶ the messages of turns 1 and 2
+    Trace ──history_before("t3")──▶ the messages of turns 1 and 2, compressed if they were
           ──texts_at("t3")────────▶ system prompt, tools, pinned rules of each window
 
 Read after: trace.py.     Read next: replay.py.
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentkit.messages import Message, ToolCall, mend
+from agentkit.compress import is_summary
+from agentkit.messages import Message, ToolCall, mend, rounds
 from agentkit.trace import Entry, Trace
 
 
@@ -21,9 +22,33 @@ def history_before(trace: Trace, turn: str) -> list[Message]:
     for each in dict.fromkeys(entry.turn for entry in trace if entry.turn):
         if each == turn:
             break
-        said = _messages(trace.of_turn(each))
+        entries = trace.of_turn(each)
+        said = _messages(entries)
         messages.extend(mend(said) if len(said) > 1 else ())
+        for entry in _compressions(entries):
+            messages = _compressed(messages, entry.data)
     return messages
+
+
+def gone_before(trace: Trace, turn: str) -> int:
+    """Return how many rounds a summary stood for before a turn."""
+    gone = 0
+    for entry in trace:
+        if entry.turn == turn:
+            break
+        gone += sum(each.data["rounds"] for each in _compressions([entry]))
+    return gone
+
+
+def _compressions(entries: Sequence[Entry]) -> list[Entry]:
+    return [entry for entry in entries if entry.kind == "Compressed" and entry.data["rounds"]]
+
+
+def _compressed(messages: Sequence[Message], data: Mapping[str, Any]) -> list[Message]:
+    """Return a history after a compression; an earlier summary is part of the new one."""
+    summary = [Message("user", data["text"])] if data["text"] else []
+    past = [each for each in rounds(messages) if not is_summary(each.messages[0])]
+    return [*summary, *(m for each in past[data["rounds"] :] for m in each.messages)]
 
 
 def calls_of(said: Mapping[str, Any]) -> tuple[ToolCall, ...]:

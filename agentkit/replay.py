@@ -27,7 +27,7 @@ from agentkit.guard import Limits
 from agentkit.loop import Agent, Turn, run_turn
 from agentkit.memory.brought import Brought
 from agentkit.messages import Message, ModelSaid, ToolCall, ToolResult, Usage
-from agentkit.recorded import calls_of, history_before, texts_at
+from agentkit.recorded import calls_of, gone_before, history_before, texts_at
 from agentkit.redaction import redact
 from agentkit.tokens import Counter
 from agentkit.tools import ToolSpec
@@ -240,7 +240,8 @@ async def replay_turn(
         replay if replay.remembers else None,
     )
     past = history_before(trace, turn) if history is None else history
-    done = await run_turn(replay.question, agent, history=past, trace=replayed)
+    gone = gone_before(trace, turn)
+    done = await run_turn(replay.question, agent, history=past, trace=replayed, gone=gone)
     replay.finish()
     return done
 

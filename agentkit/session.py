@@ -1,8 +1,11 @@
 """One conversation: its messages, its trace, and how full its window is.
 
     session.ask("...") ──▶ run_turn ──▶ answer
-        messages, trace and monitor grow by one turn
+        messages, trace and monitor grow by one turn; then, as the monitor advises:
+            compress      older rounds become a summary      if `compress=True`
+            new_session   `session.new_session()` begins with `session.handover`
 
+What does not fit the window is left out by value, whoever acts and whether anyone does.
 A session lives in memory; nothing of it is written unless its trace has a file.
 
 Read after: loop.py, monitor.py.     Read next: viz/window_bar.py.
@@ -17,25 +20,31 @@ from typing import TYPE_CHECKING
 
 from agentkit import events
 from agentkit.clock import Clock, SystemClock
+from agentkit.compress import Compression, as_message
 from agentkit.context import SYSTEM_PROMPT, Frame
-from agentkit.errors import AgentkitError, MessageError
+from agentkit.errors import AgentkitError, BudgetError, MessageError
 from agentkit.guard import Limits
 from agentkit.loop import Agent, Tools, Turn, run_turn
 from agentkit.memory.brought import Remembering
-from agentkit.messages import Message, faults, mend
+from agentkit.messages import Message, faults, mend, rounds
 from agentkit.models import Model, load_model
 from agentkit.monitor import Monitor
+from agentkit.summary import BUDGET, Summary
 from agentkit.tokens import Counter, context_window
 from agentkit.tools import Consent
 from agentkit.trace import Trace
+from agentkit.value import Rules, Valuer, load_rules
+from agentkit.value_model import ModelValues
 from agentkit.window import Packed, Section, pack
 
 if TYPE_CHECKING:  # with its index of old rounds, which a session without it does not need
     from agentkit.memory.short import ShortTermMemory
-    from agentkit.summary import Summary
 
 MOST_RESERVE = 1_024  # tokens kept for an answer: about a page
 RESERVE_SHARE = 8  # of a small window, an eighth
+HANDOVER_SHARE = 4  # of a small window, a quarter; of others, 500 tokens
+LEARN_FROM = 0.5  # of what is usable; a history below that is in no danger
+LEARN_MESSAGES = 6  # at a time: the last three rounds are safe for being new
 
 
 class Session:
@@ -59,15 +68,25 @@ class Session:
         short: Keeps the last rounds in the window and condenses older ones when there are
             too many. Without it all rounds compete for the window by their value.
         summary_model: Writes the summaries of `short`; without it rules do.
+        compress: From 75 % of the window on, replace older rounds by a summary, so that
+            the window is half full; the trace keeps the rounds. By default nothing is
+            replaced: what is worth least is left out of a full window, turn by turn.
+            `short` does its own, so the two exclude each other.
+        values: Says what messages are worth when not all of them fit: other rules
+            (`load_rules(path)`), a model (`ModelValues(model)`), or a function.
+        handover: The summary that a session before this one left; it stands before the
+            history.
 
     Attributes:
-        messages: The history, sound at any time.
+        messages: The history, sound at any time. Since a compression it begins with the
+            summary; with `short` it stays whole.
         turns: What came of each message.
         trace: The events.
         monitor: The window, turn by turn.
 
     Raises:
         UnknownModelError: No `budget` was given and the model's window is unknown.
+        BudgetError: `compress` and `short` were given.
     """
 
     def __init__(
@@ -87,21 +106,36 @@ class Session:
         memory: Remembering | None = None,
         short: ShortTermMemory | None = None,
         summary_model: Model | None = None,
+        compress: bool = False,
+        values: Valuer | None = None,
+        handover: Summary | None = None,
     ) -> None:
+        if compress and short is not None:
+            raise BudgetError(
+                "Both `compress` and `short` would make the history shorter.",
+                hint="Give one: ShortTermMemory(budget=...) condenses from so many tokens on.",
+            )
         clock = clock or SystemClock()
         model = model or load_model()
         window = context_window(model.name) if budget is None else budget
         room = min(MOST_RESERVE, window // RESERVE_SHARE) if reserve is None else reserve
-        self.monitor = Monitor(window=window, reserve=room)
+        earlier = handover if handover is not None and handover.text else None
+        self.monitor = Monitor(
+            window=window, reserve=room, model=model.name, rules=_rules_of(values), earlier=earlier
+        )
         counter = Counter.for_model(model.name, unknown_ok=True)
-        rules = (pinned,) if isinstance(pinned, str) else tuple(pinned)  # one text is one rule
-        frame = Frame(window, room, counter, system, rules)
+        texts = (pinned,) if isinstance(pinned, str) else tuple(pinned)  # one text is one rule
+        frame = Frame(window, room, counter, system, texts, values or load_rules())
         self.agent = Agent(model, frame, host, limits or Limits(), consent, clock, memory)
         self.trace = trace if trace is not None else Trace(clock=clock)
         self.short, self._summary_model = short, summary_model
         self.messages: list[Message] = self._sound(history)
         if short is not None and not short.messages:  # one that was loaded has them already
             short.append(self.messages)
+            short.summary = earlier or short.summary
+        if earlier is not None:
+            self.messages.insert(0, as_message(earlier))
+        self._compresses, self._gone, self._handed_over = compress, 0, False
         self.turns: list[Turn] = []
         self._busy = asyncio.Lock()
 
@@ -123,13 +157,16 @@ class Session:
         live: list[Message] = []
         async with self._busy:
             try:
+                await self._learn()
+                history, besides, gone = self._past()
                 turn = await run_turn(
                     text,
                     self.agent,
-                    history=self.messages if self.short is None else self.short.messages,
+                    history=history,
                     trace=self.trace,
                     live=live,
-                    besides=[] if self.short is None else self.short.sections(),
+                    besides=besides,
+                    gone=gone,
                 )
             except BaseException:  # interrupted, or a fault: keep what was done until then
                 self._grow(mend(live) if len(live) > 1 else ())
@@ -137,6 +174,7 @@ class Session:
             self.turns.append(turn)
             self._keep(turn)
             await self._condense(turn.id)
+            self._act(turn.id)
         if turn.error is not None:
             raise turn.error
         return turn.answer
@@ -147,11 +185,111 @@ class Session:
         read = [packed for turn in self.turns for packed in turn.packed]
         return read[-1] if read else None
 
+    @property
+    def handover(self) -> Summary:
+        """What a next session should begin with, as of now."""
+        most = min(BUDGET, self.agent.frame.usable // HANDOVER_SHARE)
+        return self.monitor.hand_over(self.messages, count=self.agent.frame.counter, budget=most)
+
+    def new_session(
+        self, *, trace: Trace | None = None, short: ShortTermMemory | None = None
+    ) -> Session:
+        """Return a session that begins with the hand-over; the rest is as in this one.
+
+        Args:
+            trace: Of the new one; by default in memory.
+            short: Of the new one; what is pinned in the old one's stays pinned.
+        """
+        agent, frame = self.agent, self.agent.frame
+        return Session(
+            model=agent.model,
+            host=agent.host,
+            system=frame.system,
+            pinned=(*frame.pinned, *(self.short.pinned if self.short is not None else ())),
+            budget=frame.budget,
+            reserve=frame.reserve,
+            limits=agent.limits,
+            consent=agent.consent,
+            clock=agent.clock,
+            trace=trace,
+            memory=agent.memory,
+            short=short,
+            summary_model=self._summary_model,
+            compress=self._compresses and short is None,
+            values=frame.values,
+            handover=self.handover,
+        )
+
+    def compress(self) -> Compression:
+        """Make the history shorter now, whatever the monitor advises, or say why not.
+
+        Raises:
+            BudgetError: The session has a `short`, which does that.
+        """
+        if self.short is not None:
+            raise BudgetError(
+                "The rounds in the window are those of `short`.",
+                hint="Give ShortTermMemory a smaller `most` or `budget`; it condenses by itself.",
+            )
+        done = self.monitor.compress(self.messages, count=self.agent.frame.counter)
+        if done.done:
+            self.messages[:] = done.messages
+            self._gone += done.rounds
+        return done
+
+    def _act(self, turn: str) -> None:
+        """Do what the monitor advises: a shorter history, or a summary to hand over."""
+        advice, past = self.monitor.advice, rounds(self.messages)
+        if advice == "continue":
+            return
+        tries = self._compresses and not self.monitor.refused
+        if tries and len(past) > 1 and self._compress(turn):  # one round cannot be shortened yet
+            return
+        if advice == "new_session" and not self._handed_over:
+            self._handed_over, summary = True, self.handover
+            self.trace.append(events.HandoverWritten(summary.text, summary.tokens), turn=turn)
+
+    def _compress(self, turn: str) -> bool:
+        """Compress and note it; return whether that was done."""
+        done = self.compress()
+        told = as_message(done.summary).text if done.done and done.summary.text else ""
+        self.trace.append(
+            events.Compressed(done.rounds, done.before, done.after, done.target, done.reason, told),
+            turn=turn,
+        )
+        return done.done
+
+    def _past(self) -> tuple[list[Message], list[Section], int]:
+        """Return the rounds that a turn reads, what stands before them, and how many left."""
+        if self.short is None:
+            return self.messages, [], self._gone
+        return self.short.messages, self.short.sections(), len(self.short.archive)
+
+    async def _learn(self) -> None:
+        """Let a model say what messages are worth, once some of them may have to go."""
+        values, frame = self.agent.frame.values, self.agent.frame
+        if not isinstance(values, ModelValues):
+            return
+        history, _, _ = self._past()
+        size = sum(frame.counter.message(message) for message in history)
+        new = values.unknown(history)
+        if size < LEARN_FROM * frame.usable or len(new) < LEARN_MESSAGES:
+            return
+        reason = ""
+        try:
+            await values.learn(history)
+        except AgentkitError as error:  # the rules say it then, and it is asked again
+            reason = error.what
+        self.trace.append(events.Valued(len(new), reason), turn="")
+
     def _keep(self, turn: Turn) -> None:
         """Add a turn to the history; of one that failed, only what it did."""
         if turn.packed:
-            usage = turn.said[-1].usage if turn.said else None
-            self.monitor.record(turn.packed[-1], usage=usage)
+            answered = len(turn.said) == len(turn.packed)  # else the last call failed
+            reported = [said.usage for said in turn.said]
+            usage = reported.pop() if answered else None
+            before = [each for each in reported if each is not None]
+            self.monitor.record(turn.packed[-1], usage=usage, before=before)
         did = turn.error is None or len(turn.messages) > 1
         self._grow(mend(turn.messages) if did else ())
 
@@ -210,3 +348,10 @@ class Session:
         """Pin a constraint from the next turn on."""
         frame = self.agent.frame
         self.agent = replace(self.agent, frame=replace(frame, pinned=(*frame.pinned, text)))
+
+
+def _rules_of(values: Valuer | None) -> Rules | None:
+    """Return the rules that say what is worth a sentence in a summary, if they are others."""
+    if isinstance(values, ModelValues):
+        return values.rules
+    return values if isinstance(values, Rules) else None

@@ -106,6 +106,8 @@ class Snapshot:
         cost: Of the turn in US dollars, or None where no price is known.
         session_cost: Of all turns so far, as far as prices are known.
         refused: Why a compression was refused, if one was.
+        compressed: What a compression did since the turn before, if there was one.
+        model: Whose prices count; "" where nobody asked for a cost.
     """
 
     turn: int
@@ -123,6 +125,8 @@ class Snapshot:
     cost: Decimal | None = None
     session_cost: Decimal = Decimal(0)
     refused: str = ""
+    compressed: str = ""
+    model: str = ""
 
     @property
     def share(self) -> float:
@@ -206,13 +210,26 @@ def dollars(amount: Decimal | None) -> str:
     return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
+def spent(snapshot: Snapshot) -> str:
+    """Return the cost of a turn and of the session so far, or why there is none."""
+    if snapshot.cost or snapshot.session_cost:
+        return f"{dollars(snapshot.cost)} this turn, {dollars(snapshot.session_cost)} so far"
+    if not snapshot.model:
+        return ""
+    if snapshot.usage is None:
+        return f"unknown: {snapshot.model} reports no usage"
+    none = "has no price: it runs here" if snapshot.cost == 0 else "has no price that is known"
+    return f"{snapshot.model} {none}"
+
+
 def percent(tokens: int, of: int) -> str:
     """Return a share in whole percent, rounded down: "74 %" until 75 % is reached."""
     return f"{tokens * 100 // of} %" if of > 0 else "–"
 
 
 def _turn_line(snapshot: Snapshot) -> str:
-    notes = [f"{len(snapshot.dropped)} dropped"] if snapshot.dropped else []
+    notes = ["compressed"] if snapshot.compressed else []
+    notes += [f"{len(snapshot.dropped)} dropped"] if snapshot.dropped else []
     notes += [f"{len(snapshot.flags)} flagged"] if snapshot.flags else []
     if snapshot.drift is not None:
         notes.append(f"reported {snapshot.reported:,} ({snapshot.drift:+.1%})")
@@ -248,11 +265,10 @@ def _snapshot_lines(snapshot: Snapshot) -> Iterator[str]:
             f"  cache:   {usage.cache_read:,} read ({share} of the input), "
             f"{usage.cache_write:,} written"
         )
-    if snapshot.session_cost:
-        yield (
-            f"  cost:    {dollars(snapshot.cost)} this turn, "
-            f"{dollars(snapshot.session_cost)} so far"
-        )
+    if money := spent(snapshot):
+        yield f"  cost:    {money}"
+    if snapshot.compressed:
+        yield f"  compressed: {snapshot.compressed}"
     if snapshot.refused:
         yield f"  refused: compression: {snapshot.refused}"
     if snapshot.drift is not None:

@@ -5,9 +5,9 @@
 
 It is asked once about each text and its answers are kept. What it does not answer, or
 answers with a kind that is none, is left to the rules, so a silent model costs nothing
-but its call. Give it to a `Frame` as its `values`.
+but its call. Give it to a `Session` as its `values`.
 
-Read after: value.py, models/__init__.py.     Read next: context.py.
+Read after: value.py, models/__init__.py.     Read next: session.py.
 """
 
 from __future__ import annotations
@@ -43,17 +43,28 @@ class ModelValues:
 
     Args:
         model: Who is asked.
-        counter: Counts for it.
+        counter: Counts for it; by default that of its name.
         rules: Say the weight of a kind, and the kind where the model does not.
+
+    Attributes:
+        rules: Those.
     """
 
-    def __init__(self, model: Model, *, counter: Counter, rules: Rules | None = None) -> None:
+    def __init__(
+        self, model: Model, *, counter: Counter | None = None, rules: Rules | None = None
+    ) -> None:
         self._model = model
-        self._counter = counter
-        self._rules = rules or load_rules()
-        weights = {kind.name: kind.weight for kind in self._rules.kinds}
-        self._weights = {**weights, PLAIN: 0.0, SMALL_TALK: self._rules.talk_weight}
+        self._counter = counter or Counter.for_model(model.name, unknown_ok=True)
+        self.rules = rules or load_rules()
+        weights = {kind.name: kind.weight for kind in self.rules.kinds}
+        self._weights = {**weights, PLAIN: 0.0, SMALL_TALK: self.rules.talk_weight}
+        self._asked: set[str] = set()
         self._kinds: dict[str, str] = {}
+
+    def unknown(self, history: Sequence[Message]) -> list[str]:
+        """Return the texts that the model has not been asked about yet."""
+        texts = [m.text for m in history if m.role in ("user", "assistant") and m.text.strip()]
+        return [text for text in dict.fromkeys(texts) if text not in self._asked]
 
     async def learn(self, history: Sequence[Message]) -> None:
         """Ask the model about the texts it has not seen yet.
@@ -61,8 +72,7 @@ class ModelValues:
         Raises:
             ModelError: It cannot be reached; what was learned before stays.
         """
-        texts = [m.text for m in history if m.role in ("user", "assistant") and m.text.strip()]
-        new = [text for text in dict.fromkeys(texts) if text not in self._kinds]
+        new = self.unknown(history)
         for start in range(0, len(new), AT_ONCE):
             await self._ask(new[start : start + AT_ONCE])
 
@@ -75,6 +85,7 @@ class ModelValues:
         section = Section("question", role="question", rank=0, messages=(user(question),))
         packed = pack([section], budget=BUDGET, count=self._counter)
         answer = await self._model.complete(packed, [])
+        self._asked.update(texts)
         for number, kind in _LINE.findall(answer.text):
             if 1 <= int(number) <= len(texts) and kind.lower() in self._weights:
                 self._kinds[texts[int(number) - 1]] = kind.lower()
@@ -83,7 +94,7 @@ class ModelValues:
         """Return one value a message; an error that was mended stays one."""
         return [
             self._value(message, value)
-            for message, value in zip(history, self._rules(history), strict=True)
+            for message, value in zip(history, self.rules(history), strict=True)
         ]
 
     def _value(self, message: Message, value: Value) -> Value:

@@ -12,8 +12,10 @@ from agentkit.clock import FixedClock
 from agentkit.errors import ModelError
 from agentkit.events import (
     Answered,
+    Compressed,
     Failed,
     Forgot,
+    HandoverWritten,
     Packed,
     Recalled,
     ServerChanged,
@@ -21,9 +23,11 @@ from agentkit.events import (
     ToolReturned,
     Wrote,
 )
-from agentkit.messages import ToolCall
+from agentkit.messages import ToolCall, Usage
 from agentkit.models.scripted import ScriptedModel
+from agentkit.tokens import cost
 from agentkit.trace import Entry, Trace
+from tests.models.chat_server import ChatServer, said
 
 
 def notes_in(path: Path) -> dict[str, str]:
@@ -185,6 +189,38 @@ def test_a_chat_over_what_is_no_memory_file_says_so_and_leaves_it(
     assert other.read_text(encoding="utf-8") == "not a store"
 
 
+def test_a_chat_says_what_it_costs_and_goes_on_from_a_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By design: through the wire, to a server that reports 100 of 120 tokens from its cache."""
+    lines = iter(["The port is 8443. 请用中文回答。", "/new", "and now?", ""])
+    monkeypatch.setattr(demo, "_read_line", lambda _: next(lines))
+    with ChatServer(said("Noted."), said("好的。")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        status = demo.run_chat(notes_file=tmp_path / "n.json", model="openai:gpt-4o")
+        sent = server.received[1]["messages"]
+
+    printed = capsys.readouterr().out
+    one = cost("gpt-4o", Usage(120, 8, cache_read=100))
+    assert status == 0
+    line = f"cost   ${one:.4f} this turn, ${one:.4f} so far; 100 of 120 tokens from the cache"
+    assert printed.count(line) == 2  # a new window counts from 0
+    assert "window begun anew, with a summary of " in printed
+    assert "The port is 8443." in sent[0]["content"]
+    assert [message["content"] for message in sent[1:]] == ["and now?"]
+
+
+def test_a_chat_says_once_that_the_reader_has_no_price(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = iter(["hello", "你好", ""])
+    monkeypatch.setattr(demo, "_read_line", lambda _: next(lines))
+
+    demo.run_chat(notes_file=tmp_path / "n.json")
+
+    assert capsys.readouterr().out.count("cost   reader has no price: it runs here") == 1
+
+
 def entry_of(event: object) -> Entry:
     trace = Trace(clock=FixedClock())
     trace.append(event, turn="t1")  # type: ignore[arg-type]
@@ -203,6 +239,15 @@ def entry_of(event: object) -> Entry:
         (Stopped("2 results were empty"), "guard  2 results were empty"),
         (ServerChanged("notes", "down", "it died"), "server notes is down: it died"),
         (Answered("好的"), "agent  好的"),
+        (
+            Compressed(3, 900, 400, 500, "3 rounds became a summary"),
+            "window 3 rounds became a summary, 900 → 400 tokens",
+        ),
+        (Compressed(0, 900, 900, 500, "there is one round"), "window there is one round"),
+        (
+            HandoverWritten("Goal: 报告", 9),
+            "window nearly full; /new goes on from a summary of 9 tokens",
+        ),
         (Recalled("wide", "q", ({"text": "猫叫咪咪"}, {"text": "b"})), "recall 2, first: 猫叫咪咪"),
         (Recalled("wide", "q"), ""),
         (Wrote("m1", "a", "asked for"), "memory added: a (asked for)"),

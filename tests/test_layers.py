@@ -17,8 +17,10 @@ text clock checkout patterns
 messages vocabulary shrink
 events redaction wire tokens
 trace value
-window tools summary recorded
-context guard snapshot transcript compress
+window tools summary
+compress
+recorded
+context guard snapshot transcript
 slim models host
 flags value_model
 monitor

@@ -72,6 +72,7 @@ def events(trace: Trace, turn: str) -> list[tuple[str, dict[str, Any]]]:
     return [
         (e.kind, {k: v for k, v in e.data.items() if k not in ("ms", "new")})
         for e in trace.of_turn(turn)
+        if e.kind not in ("Compressed", "HandoverWritten")  # of the session, after the turn
     ]
 
 
