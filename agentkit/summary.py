@@ -110,6 +110,12 @@ class Summary:
         found: tuple[str, ...] = getattr(self, part)
         return found
 
+    def changed(self, change: Callable[[str], str], *, count: Callable[[str], int]) -> Summary:
+        """Return the summary with each of its sentences changed, and its tokens counted anew."""
+        parts: dict[str, Any] = {p: tuple(map(change, self.of(p))) for p in PARTS if p != "goal"}
+        other = replace(self, goal=change(self.goal), **parts)
+        return replace(other, tokens=count(other.text) if other.text else 0)
+
     def __repr__(self) -> str:
         return self.text or "Summary(nothing to say)"
 

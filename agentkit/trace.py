@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -90,6 +91,20 @@ class Trace:
     def holds(self, name: str, text: str) -> bool:
         """Return whether the latest text of this section is this one, secrets aside."""
         return name in self._texts and self._texts[name] == redact(clean_json(text))
+
+    def rewrite(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+        """Put other fields in the place of those of every event, in its file too.
+
+        For what has to be unsaid. A window that held it then reads otherwise, so a turn of
+        then can no more be replayed. Copies that `save` wrote elsewhere stay as they are.
+
+        Args:
+            change: Returns the fields of one event; number, turn, time and name stay.
+        """
+        self._entries = [dataclasses.replace(e, data=change(e.data)) for e in self._entries]
+        self._texts = {name: str(change({"text": t})["text"]) for name, t in self._texts.items()}
+        if self._path is not None and self._path.exists():
+            _rewrite(self._path, change)
 
     def of_turn(self, turn: str) -> list[Entry]:
         """Return the entries of one turn."""
@@ -187,6 +202,21 @@ def _parse(line: str) -> Entry:
         str(data.pop("event")),
         data,
     )
+
+
+def _rewrite(path: Path, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+    """Rewrite a file line by line, whole or not at all; earlier conversations in it too."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    lines: list[str] = []
+    for line in text.removesuffix("\n").split("\n"):
+        try:
+            entry = _parse(line)
+            lines.append(dataclasses.replace(entry, data=change(entry.data)).as_json())
+        except (ValueError, KeyError, TypeError, AttributeError):  # it is no event of a trace
+            lines.append(str(change({"text": line})["text"]))
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    part.replace(path)
 
 
 def _drop_half_line(path: Path) -> None:

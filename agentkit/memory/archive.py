@@ -11,8 +11,8 @@ Built in:   notebooks/08_short_term_and_working_memory.ipynb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from agentkit.memory.keys import identifiers
@@ -46,6 +46,10 @@ class Archive:
         self._rounds.append(each)
         self._words.append(terms(text, unigrams=True))
         self._ids.append(set(identifiers(text)))
+
+    def changed(self, change: Callable[[Message], Message]) -> Archive:
+        """Return an archive of the same rounds with other messages in them."""
+        return Archive([replace(each, messages=tuple(map(change, each.messages))) for each in self])
 
     def find(self, query: str, *, k: int = FOUND) -> list[Round]:
         """Return at most `k` rounds that a query is about, best first; of equals the newer.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from agentkit.events import Event, Recalled
 from agentkit.messages import Message, ToolCall, ToolResult
@@ -45,3 +45,14 @@ class Remembering(Protocol):
 
     def write(self, messages: Sequence[Message], *, system: str) -> list[Event]:
         """Keep of a finished turn what deserves it; return one event a decision."""
+
+
+@runtime_checkable
+class Forgetting(Protocol):
+    """A memory that says what it forgot, so that a conversation can erase its own copies.
+
+    Attributes:
+        forgotten: What the records said that the last `write` forgot, and their sources.
+    """
+
+    forgotten: tuple[str, ...]

@@ -13,7 +13,7 @@ Read after: database.py, rows.py, tenants.py.     Read next: long.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentkit.errors import RecordError
@@ -41,10 +41,13 @@ class Forgotten:
     Attributes:
         ids: The records that are gone, older forms included, in the order of writing.
         still_in: Ids of records that say a forgotten sentence as part of their own.
+        texts: What the records said, and their sources, for whoever holds copies. They
+            are not shown when this is printed.
     """
 
     ids: tuple[str, ...]
     still_in: tuple[str, ...] = ()
+    texts: tuple[str, ...] = field(default=(), repr=False)
 
 
 class Forgetter:
@@ -76,7 +79,8 @@ class Forgetter:
             self._database.run(
                 "UPDATE records SET changed = ? WHERE number = ?", (tenant.changes, number)
             )
-        return Forgotten(tuple(gone), self._clear_sources(sentences, sources, tenant))
+        still = self._clear_sources(sentences, sources, tenant)
+        return Forgotten(tuple(gone), still, (*sentences, *sources))
 
     def forget_all(self, tenant: Tenant, tables: Sequence[str]) -> Forgotten:
         """Overwrite every record of a tenant."""

@@ -23,6 +23,8 @@ from typing import Any, Literal, get_args
 from agentkit.errors import AgentkitError, BudgetError, RecordError
 from agentkit.events import Condensed
 from agentkit.memory.archive import FOUND, Archive
+from agentkit.memory.erase import Erasure
+from agentkit.memory.forgetting import FORGOTTEN
 from agentkit.messages import Message, Round, mend, rounds
 from agentkit.summary import BUDGET, Summary, summarise
 from agentkit.text import clean_text
@@ -158,6 +160,14 @@ class ShortTermMemory:
     def unpin(self, text: str) -> None:
         """Let a pinned constraint go."""
         self.pinned = tuple(one for one in self.pinned if one != text.strip())
+
+    def erase(self, erasure: Erasure) -> None:
+        """Take out what was forgotten: of the rounds, the archive, the summary, the pins."""
+        self._rounds = list(Archive(self._rounds).changed(erasure.message))
+        self.archive = self.archive.changed(erasure.message)
+        pinned = map(erasure.text, self.pinned)
+        self.pinned = tuple(text for text in dict.fromkeys(pinned) if text != FORGOTTEN)
+        self.summary = self.summary.changed(erasure.text, count=self.count)
 
     def sections(self) -> list[Section]:
         """Return what stands before the rounds: pinned constraints, then the summary."""

@@ -41,6 +41,10 @@ class TenantMemory:
         where: Which records may be recalled.
         weights: Of the routes; None: as each query needs.
 
+    Attributes:
+        forgotten: What the records said that the last `write` forgot; the conversation
+            erases it from its messages and its trace.
+
     Raises:
         RecordError: The tenant is empty.
     """
@@ -63,6 +67,7 @@ class TenantMemory:
         self._shown: set[str] = set()
         self._turn = 0
         self._last: tuple[str, ...] = ()
+        self.forgotten: tuple[str, ...] = ()
 
     def wide(self, text: str, *, budget: int, count: Count) -> Brought:
         """Prime a turn: about 20 records that what the user said is about."""
@@ -98,6 +103,7 @@ class TenantMemory:
         )
         events: list[Event] = []
         written: list[str] = []
+        self.forgotten = ()
         for one in decide(messages, policy=self._policy, seen=seen):
             try:
                 event = self._do(one)
@@ -130,6 +136,7 @@ class TenantMemory:
         if not ids:
             return Skipped(decision.text, "nothing that is remembered is meant by it")
         gone = self._store.forget(ids, tenant=self.tenant)
+        self.forgotten += gone.texts
         self._last = ()
         for one in gone.ids:
             self._recall.pool.pop(one, None)

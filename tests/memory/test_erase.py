@@ -1,0 +1,110 @@
+"""What was forgotten is unsaid in texts, and everything else stays as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentkit import events
+from agentkit.clock import FixedClock
+from agentkit.memory.erase import Erasure
+from agentkit.memory.forgetting import FORGOTTEN
+from agentkit.memory.short import ShortTermMemory
+from agentkit.messages import Message, ToolCall, assistant, user
+from agentkit.trace import Trace
+
+DENTIST = "User said: My dentist is Dr Lee."
+YASHI = "用户说：我的牙医是李医生。"
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said", "left"),
+    [
+        (DENTIST, "I am Ada. My dentist is Dr. Lee! Thanks.", f"I am Ada. {FORGOTTEN} Thanks."),
+        (DENTIST, "Dr Lee.", FORGOTTEN),
+        (DENTIST, "  - Your dentist is called Lee.\n", f"  {FORGOTTEN}\n"),
+        (DENTIST, "Lee writes tests. The dentist is closed.", None),
+        (DENTIST, "I have a doctor.", None),
+        (YASHI, "你好。我的牙医是李医生，在隆德。谢谢！", f"你好。{FORGOTTEN}谢谢！"),
+        (YASHI, "李医生。", FORGOTTEN),
+        (YASHI, "我的订单到了。", None),
+        ("I prefer tea.", "I prefer short answers.", None),
+        ("Order A-1001 ships on Monday.", "Order B-2000 ships on Monday.", None),
+        ("Order A-1001 ships on Monday.", "On Monday, A-1001 ships.", FORGOTTEN),
+        ("", "Nothing was forgotten.", None),
+    ],
+)
+def test_a_sentence_goes_when_it_says_what_was_forgotten(
+    forgotten: str, said: str, left: str | None
+) -> None:
+    """By design: most of the words, or nothing but its words; a number is never another."""
+    assert Erasure([forgotten]).text(said) == (said if left is None else left)
+
+
+def test_a_source_of_several_sentences_is_unsaid_sentence_by_sentence() -> None:
+    source = "My dentist is Dr Lee. Thanks. His practice is in Lund, near the station."
+
+    erased = Erasure([source]).text("Thanks. The practice in Lund is near the station.")
+
+    assert erased == f"Thanks. {FORGOTTEN}"
+
+
+def test_calls_and_events_lose_their_texts_and_keep_names_and_numbers() -> None:
+    said = Message(
+        "assistant", "", (ToolCall("c1", "notes.write", {"title": "x", "text": ["Dr Lee."]}),)
+    )
+    data = {
+        "text": "My dentist is Dr Lee.",
+        "new": {"recalled": "- My dentist is Dr Lee."},
+        "hits": ({"id": "m1", "text": DENTIST, "score": 0.5},),
+        "tool_calls": ({"id": "c1", "name": "lee", "arguments": {"who": "Dr Lee"}},),
+        "kept": (("dr lee", 3),),
+        "tokens": 7,
+    }
+
+    erasure = Erasure([DENTIST])
+
+    assert erasure.message(said).tool_calls[0].arguments == {"title": "x", "text": [FORGOTTEN]}
+    assert erasure.event(data) == {
+        "text": FORGOTTEN,
+        "new": {"recalled": f"- {FORGOTTEN}"},
+        "hits": [{"id": "m1", "text": f"User said: {FORGOTTEN}", "score": 0.5}],
+        "tool_calls": [{"id": "c1", "name": "lee", "arguments": {"who": FORGOTTEN}}],
+        "kept": (("dr lee", 3),),
+        "tokens": 7,
+    }
+
+
+@pytest.mark.parametrize("told", ["My dentist must be Dr Lee.", "牙医必须是李医生。"])
+def test_short_term_memory_does_not_bring_it_back(told: str) -> None:
+    """Of the rounds, the archive, what is pinned and the summary of what left."""
+    short = ShortTermMemory(count=len, least=1, most=2)
+    for said in (told, "What time is it?", told, "And now?"):
+        short.add([user(said), assistant(f"ok: {said}")])
+    before = short.as_json()
+
+    short.erase(Erasure([told]))
+
+    assert before.count(told.strip(".。")) >= 4
+    assert short.find(told) == []
+    for word in ("Lee", "李医生"):
+        assert word not in short.as_json()
+    assert [each.index for each in short.archive] == [0, 1]
+    assert short.pinned == ()
+
+
+def test_the_file_of_a_trace_is_rewritten_with_what_stood_in_it_before(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    for text in ("My dentist is Dr Lee.", "Line\u2028of two: Dr Lee."):
+        trace = Trace(clock=FixedClock(), path=path)
+        trace.append(events.UserSaid(text), turn="t1")
+        trace.append(events.Answered("ok"), turn="t1")
+
+    trace.rewrite(Erasure([DENTIST, "Line of two: Dr Lee."]).event)
+
+    texts = [entry.data["text"] for entry in Trace.load(path)]
+    assert texts == [FORGOTTEN, "ok", FORGOTTEN, "ok"]
+    assert [entry.data["text"] for entry in trace] == [FORGOTTEN, "ok"]
+    assert b"Lee" not in path.read_bytes()
+    assert [file.name for file in tmp_path.iterdir()] == ["trace.jsonl"]
