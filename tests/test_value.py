@@ -386,6 +386,13 @@ def test_small_talk_questions_and_mended_errors_never_last(lang: str) -> None:
     assert sum(value.kind in ("statement", "aside") for value in values.values()) <= 7  # of 70
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_people_ask_and_report_while_they_work_does_not_last(lang: str) -> None:
+    values = {text: RULES.value("user", text).weight for text in SAID["work"][lang]}
+
+    assert {text for text, weight in values.items() if weight >= 4} == set()
+
+
 @pytest.mark.parametrize(
     ("question", "kind"),
     [
