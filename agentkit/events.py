@@ -197,6 +197,19 @@ class Forgot:
 
 
 @dataclass(frozen=True, slots=True)
+class Erased:
+    """What was forgotten was taken out of the conversation's own copies.
+
+    Attributes:
+        messages: Of the history that said it.
+        events: Of this trace that said it.
+    """
+
+    messages: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
 class Condensed:
     """Old rounds left the window; a summary and what is pinned stand for them.
 
@@ -276,6 +289,7 @@ Event = (
     | Wrote
     | Skipped
     | Forgot
+    | Erased
     | Condensed
     | Compressed
     | HandoverWritten

@@ -18,7 +18,7 @@ Built in:   notebooks/03_watching_the_window_fill.ipynb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from agentkit.compress import KEEP_ROUNDS, Compression, compress
@@ -223,6 +223,11 @@ class Monitor:
         elif done.before > goal:
             self._refused = done.reason
         return done
+
+    def change_summary(self, change: Callable[[str], str], *, count: Count) -> None:
+        """Change the sentences of the summary that the history begins with, if there is one."""
+        if self._summary is not None:
+            self._summary = self._summary.changed(change, count=count)
 
     def hand_over(
         self, history: Sequence[Message], *, count: Count, budget: int = BUDGET

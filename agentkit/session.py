@@ -8,6 +8,11 @@
 What does not fit the window is left out by value, whoever acts and whether anyone does.
 A session lives in memory; nothing of it is written unless its trace has a file.
 
+What `memory` forgets at the user's word is erased here too, sentence by sentence: in the
+messages, the rounds and the trace with its file. Not erased are a paraphrase, copies that
+somebody saved, what a memory server's own `forget` tool removed, and `turns`, which hold
+what was read then for as long as the process lives.
+
 Read after: loop.py, monitor.py.     Read next: viz/window_bar.py.
 """
 
@@ -25,7 +30,7 @@ from agentkit.context import SYSTEM_PROMPT, Frame
 from agentkit.errors import AgentkitError, BudgetError, MessageError
 from agentkit.guard import Limits
 from agentkit.loop import Agent, Tools, Turn, run_turn
-from agentkit.memory.brought import Remembering
+from agentkit.memory.brought import Forgetting, Remembering
 from agentkit.messages import Message, faults, mend, rounds
 from agentkit.models import Model, load_model
 from agentkit.monitor import Monitor
@@ -173,6 +178,7 @@ class Session:
                 raise
             self.turns.append(turn)
             self._keep(turn)
+            self._erase(turn.id)
             await self._condense(turn.id)
             self._act(turn.id)
         if turn.error is not None:
@@ -298,6 +304,22 @@ class Session:
         self.messages.extend(messages)
         if self.short is not None:
             self.short.append(messages)
+
+    def _erase(self, turn: str) -> None:
+        """Take what memory has forgotten out of the history, the rounds and the trace."""
+        memory = self.agent.memory
+        if not isinstance(memory, Forgetting) or not memory.forgotten:
+            return
+        from agentkit.memory.erase import Erasure
+
+        erasure = Erasure(memory.forgotten)
+        before = list(self.messages)
+        self.messages[:] = map(erasure.message, before)
+        changed = sum(m != was for m, was in zip(self.messages, before, strict=True))
+        if self.short is not None:
+            self.short.erase(erasure)
+        self.monitor.change_summary(erasure.text, count=self.agent.frame.counter)
+        self.trace.append(events.Erased(changed, self.trace.rewrite(erasure.event)), turn=turn)
 
     async def _condense(self, turn: str) -> None:
         """Let old rounds leave the window when there are too many; never otherwise."""

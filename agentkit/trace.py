@@ -92,7 +92,7 @@ class Trace:
         """Return whether the latest text of this section is this one, secrets aside."""
         return name in self._texts and self._texts[name] == redact(clean_json(text))
 
-    def rewrite(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+    def rewrite(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
         """Put other fields in the place of those of every event, in its file too.
 
         For what has to be unsaid. A window that held it then reads otherwise, so a turn of
@@ -100,11 +100,16 @@ class Trace:
 
         Args:
             change: Returns the fields of one event; number, turn, time and name stay.
+
+        Returns:
+            How many events read otherwise now.
         """
+        before = [entry.as_json() for entry in self._entries]
         self._entries = [dataclasses.replace(e, data=change(e.data)) for e in self._entries]
         self._texts = {name: str(change({"text": t})["text"]) for name, t in self._texts.items()}
         if self._path is not None and self._path.exists():
             _rewrite(self._path, change)
+        return sum(e.as_json() != was for e, was in zip(self._entries, before, strict=True))
 
     def of_turn(self, turn: str) -> list[Entry]:
         """Return the entries of one turn."""

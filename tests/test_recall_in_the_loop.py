@@ -19,10 +19,12 @@ from agentkit.memory.embed import HashedEmbedder
 from agentkit.memory.fence import CLOSING, OPENING
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.records import Draft
+from agentkit.memory.short import ShortTermMemory
 from agentkit.memory.tenant_memory import TenantMemory
 from agentkit.messages import ToolCall
 from agentkit.models.scripted import ScriptedModel
 from agentkit.session import Session
+from agentkit.trace import Trace
 from tests.broken.memory_loop import FrozenPool, Unfenced, WritesBack
 from tests.toolbox import ToolBox, spec
 
@@ -246,6 +248,60 @@ def test_forget_that_forgets_down_to_the_bytes(
     assert store.files_with(told.strip(".。")) == []
     assert [r.text for r in store.records(tenant="ada")] == ["Ada's garage is Müller & Sons."]
     assert [len(event["record_ids"]) for event in events(session, "Forgot")] == [1]
+
+
+TOLD = [
+    ("What is a cat?", "My dentist is Dr Lee. Remember it.", "Dr Lee.", "Forget that.", "Lee"),
+    ("猫是什么？", "记住我的牙医是李医生。", "李医生。", "忘掉刚才说的话。", "李医生"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", ["whole", "short", "handed over"])
+@pytest.mark.parametrize(("other", "told", "answer", "forget", "word"), TOLD, ids=["en", "zh"])
+def test_what_is_forgotten_comes_back_from_no_part_of_the_conversation(
+    store: LongTermMemory, tmp_path: Path, kept: str,
+    other: str, told: str, answer: str, forget: str, word: str,
+) -> None:  # fmt: skip
+    """The rounds that said it stand in the window, the archive or a summary by then."""
+    path = tmp_path / "trace.jsonl"
+    memory, short = TenantMemory(store, tenant="ada"), kept == "short"
+    session = session_of(
+        memory, "ok", *[answer] * 3, "ok", "ok",
+        trace=Trace(clock=FixedClock(), path=path),
+        short=ShortTermMemory(count=len, least=1, most=2) if short else None,
+    )  # fmt: skip
+    for text in (other, told, "?", "and?"):
+        ask(session, text)
+    if kept == "handed over":
+        session = session.new_session(trace=Trace(clock=FixedClock(), path=path))
+    held = [path.read_text(encoding="utf-8"), " ".join(m.text for m in session.messages)]
+
+    ask(session, forget)
+    ask(session, "well?")
+
+    assert session.packed is not None
+    left = {
+        "messages": " ".join(m.text for m in session.messages),
+        "turn": " ".join(m.text for m in session.packed.messages()),
+        "short": session.short.as_json() if session.short is not None else "",
+        "hand-over": session.handover.text,
+        "trace": path.read_text(encoding="utf-8"),
+    }
+    assert all(word in text for text in held)
+    assert [name for name, text in left.items() if word in text] == []
+    assert other in left["messages"] + left["trace"]
+    (erased,) = events(session, "Erased")
+    assert erased["messages"] > 0 < erased["events"]
+
+
+def test_a_session_that_forgets_nothing_erases_nothing(store: LongTermMemory) -> None:
+    session = session_of(TenantMemory(store, tenant="ada"), "ok", "ok")
+    ask(session, "My dentist is Dr Lee. Please remember it.")
+
+    ask(session, "Don't forget that I have a cat.")
+
+    assert events(session, "Erased") == []
+    assert session.messages[0].text == "My dentist is Dr Lee. Please remember it."
 
 
 def test_a_new_value_takes_the_place_of_the_old_one(store: LongTermMemory) -> None:
