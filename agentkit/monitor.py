@@ -25,7 +25,16 @@ from agentkit.compress import KEEP_ROUNDS, Compression, compress
 from agentkit.errors import BudgetError, UnknownModelError
 from agentkit.flags import find_flags, parts
 from agentkit.messages import Message, Usage
-from agentkit.snapshot import Advice, Dropped, Flag, Pinned, Report, Share, Snapshot
+from agentkit.snapshot import (
+    SUMMED_UP,
+    Advice,
+    Dropped,
+    Flag,
+    Pinned,
+    Report,
+    Share,
+    Snapshot,
+)
 from agentkit.summary import BUDGET, Summary, summarise
 from agentkit.tokens import cost, message_size
 from agentkit.value import Rules
@@ -268,7 +277,7 @@ class Monitor:
         offered = {decision.name for decision in packed.decisions}
         for old in self._seen.values():
             if old.kept and old.name not in offered and old.role not in PER_TURN:
-                gone = "became part of the summary" if self._compressed else "no longer offered"
+                gone = SUMMED_UP if self._compressed else "no longer offered"
                 yield Dropped(old.name, old.role, old.tokens, gone)
         for new in packed.decisions:
             before = self._seen.get(new.name)

@@ -22,6 +22,7 @@ from agentkit.text import one_line, pad, width
 from agentkit.window import SectionRole
 
 Advice = Literal["continue", "compress", "new_session"]
+SUMMED_UP = "became part of the summary"  # why a round left at a compression: it is not lost
 
 
 @dataclass(frozen=True, slots=True)

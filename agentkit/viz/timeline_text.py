@@ -3,8 +3,9 @@
     Report ──marks()──▶ turn 9: ◆ compressed, ▼ 3 dropped
            ──changes()─▶ turn 9: history 193 → 40, summary 0 → 61
 
-A compression is seen in the numbers: the history shrank and a summary grew, from one turn
-to the next. So a report tells of one, whoever made it.
+A compression by the monitor is in its snapshot. Another one is seen in the numbers: the
+history shrank and a summary grew, from one turn to the next. So a report tells of one,
+whoever made it.
 
 Read after: snapshot.py.     Read next: window_timeline.py.
 """
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from agentkit.snapshot import Report, Snapshot, percent
+from agentkit.snapshot import SUMMED_UP, Report, Snapshot, percent
 from agentkit.text import one_line
 from agentkit.window import ORDER, SectionRole
 
@@ -61,7 +62,7 @@ def changes(report: Report) -> list[Change]:
     for before, after in zip(report.snapshots, report.snapshots[1:], strict=False):
         old, new = tokens_by_role(before), tokens_by_role(after)
         shrank = new.get("history", 0) < old.get("history", 0)
-        if shrank and new.get("summary", 0) > old.get("summary", 0):
+        if after.compressed or (shrank and new.get("summary", 0) > old.get("summary", 0)):
             found.append(Change(before, after))
     return found
 
@@ -71,11 +72,12 @@ def marks(snapshot: Snapshot, *, compressed: bool) -> dict[Mark, str]:
     found: dict[Mark, str] = {}
     if compressed:
         found["compressed"] = "compressed"
-    if snapshot.dropped:
-        names = [one_line(gone.name, max_chars=24) for gone in snapshot.dropped[:MAX_NAMED]]
-        more = len(snapshot.dropped) - len(names)
+    dropped = [gone for gone in snapshot.dropped if gone.reason != SUMMED_UP]
+    if dropped:
+        names = [one_line(gone.name, max_chars=24) for gone in dropped[:MAX_NAMED]]
+        more = len(dropped) - len(names)
         said = ", ".join([*names, *([f"{more} more"] if more else [])])
-        found["dropped"] = f"dropped {len(snapshot.dropped)}: {said}"
+        found["dropped"] = f"dropped {len(dropped)}: {said}"
     lost = [one_line(pin.name, max_chars=24) for pin in snapshot.pinned if not pin.inside]
     if lost:
         found["rule lost"] = f"rule lost: {', '.join(lost)}"

@@ -23,12 +23,13 @@ import ipywidgets as widgets
 import traitlets
 
 from agentkit.monitor import COMPRESS_AT, NEW_SESSION_AT
-from agentkit.snapshot import Report, Share, Snapshot, percent
+from agentkit.snapshot import SUMMED_UP, Dropped, Report, Share, Snapshot, percent
 from agentkit.text import one_line
 from agentkit.viz.palette import COLORS
 from agentkit.viz.timeline_text import (
     SIGNS,
     Change,
+    Mark,
     changes,
     headline,
     marks,
@@ -228,18 +229,24 @@ def _marks(snapshot: Snapshot, compressed: bool) -> str:
     if not found:
         return ""
     title = f"turn {snapshot.turn} · {'; '.join(found.values())}"
-    items = [
+    done = f"<li>{SIGNS['compressed']} {escape(snapshot.compressed)}</li>"
+    items = [done] if snapshot.compressed else []
+    items += [
         f"<li>{SIGNS['rule lost']} {escape(flag.reason)} {escape(flag.remedy)}</li>"
         for flag in snapshot.flags
         if flag.kind == "rule lost"
     ]
     items += [
-        f"<li>{SIGNS['dropped']} {escape(one_line(gone.name, max_chars=60))} · "
+        f"<li>{SIGNS[_way(gone)]} {escape(one_line(gone.name, max_chars=60))} · "
         f'{gone.tokens:,} tokens: <span class="ak-muted">{escape(gone.reason)}</span></li>'
         for gone in snapshot.dropped[:MAX_NAMED]
     ]
     signs = "".join(SIGNS[mark] for mark in found)
     return _choice(title, f"--mark:'{signs}'", items, mark=True)
+
+
+def _way(gone: Dropped) -> Mark:
+    return "compressed" if gone.reason == SUMMED_UP else "dropped"
 
 
 def _turns(drawn: Sequence[Snapshot]) -> str:

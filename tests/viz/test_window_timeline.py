@@ -140,6 +140,30 @@ def test_a_history_that_only_shrank_was_not_compressed() -> None:
     assert "compressed" not in WindowTimeline(report).as_text()
 
 
+def test_every_compression_of_a_monitor_is_marked_and_what_it_summed_up_is_not_dropped() -> None:
+    """Also one whose summary got shorter: the monitor says that it compressed."""
+    monitor = Monitor(window=WINDOW, reserve=RESERVE)
+    said = [user("周三 开会 " + "word " * 8), assistant("ok")] * 6
+    monitor.record(window_of(RULES, BUDGET, talk(1), talk(2)))
+    done = monitor.compress(said, count=count_words, target=40, keep=1)
+    monitor.record(window_of(RULES, BUDGET, SUMMARY, talk(3)))
+    monitor.compress([*done.messages, *said], count=count_words, target=40, keep=1)
+    short = Section("summary", "a report", role="summary", rank=1)
+    monitor.record(window_of(RULES, BUDGET, short, talk(4)))
+    report = monitor.report()
+
+    page = Page(WindowTimeline(report).value)
+
+    assert done.done
+    assert [change.after.turn for change in changes(report)] == [2, 3]
+    assert [(mark["title"], mark["style"]) for mark in page.of_class("ak-mark")] == [
+        ("turn 2 · compressed", "--mark:'◆'"),
+        ("turn 3 · compressed", "--mark:'◆'"),
+    ]
+    assert any("5 rounds became a summary" in text for text in page.texts)
+    assert "dropped" not in WindowTimeline(report).as_text()
+
+
 def test_each_part_can_be_chosen_and_read() -> None:
     """One group of radio buttons: one stop for Tab, and arrows go on from there."""
     asked = Section("第一轮", messages=(user("周三 开会"), assistant("noted")))
