@@ -83,7 +83,7 @@ def compress(
         after = sum(message_size(message, count) for message in result)
         if after <= target and after < before:
             left = len(past) - kept
-            reason = f"{left} rounds became a summary, {kept} stay as they were"
+            reason = f"{left} of {len(past)} rounds became a summary"
             return Compression(tuple(result), summary, before, after, target, True, reason, left)
     if before <= target:
         reason = f"the history has {before:,} tokens and the target is {target:,} already"

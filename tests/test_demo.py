@@ -240,8 +240,8 @@ def entry_of(event: object) -> Entry:
         (ServerChanged("notes", "down", "it died"), "server notes is down: it died"),
         (Answered("好的"), "agent  好的"),
         (
-            Compressed(3, 900, 400, 500, "3 rounds became a summary"),
-            "window 3 rounds became a summary, 900 → 400 tokens",
+            Compressed(3, 900, 400, 500, "3 of 4 rounds became a summary"),
+            "window 3 of 4 rounds became a summary, 900 → 400 tokens",
         ),
         (Compressed(0, 900, 900, 500, "there is one round"), "window there is one round"),
         (

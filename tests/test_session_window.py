@@ -82,7 +82,7 @@ def test_the_next_snapshot_shows_the_compression_and_names_the_rounds_that_left(
     before, after = session.monitor.report().snapshots[int(turn[1:]) - 1 :][:2]
     assert before.advice == "compress"
     assert (before.compressed, after.advice) == ("", "continue")
-    assert after.compressed.startswith(f"{done['rounds']} rounds became a summary")
+    assert after.compressed.startswith(f"{done['rounds']} of ")
     assert {role.name: role.tokens for role in after.roles}["summary"] > 0
     assert "summary" not in [role.name for role in before.roles]
     gone = {each.name.split(":")[0]: each.reason for each in after.dropped}

@@ -67,3 +67,25 @@ def test_a_part_is_read_by_mouse_and_by_key(visit: Any) -> None:
     visit.keep_pictures("window_timeline", of=shown)
     assert visit.outside == []
     assert visit.errors == []
+
+
+def test_the_timelines_of_the_lesson_show_what_was_dropped_and_what_was_compressed(
+    visit: Any,
+) -> None:
+    from playwright.sync_api import expect
+
+    failed = visit.run_all("03_watching_the_window_fill.ipynb")
+    without, acting = visit.page.locator(".jp-OutputArea .ak-timeline").all()
+    marks = acting.get_by_role("radio", name="compressed")
+
+    assert failed == []
+    expect(without.get_by_role("radio", name="dropped")).to_have_count(10, timeout=LIMIT_MS)
+    expect(marks).to_have_count(3, timeout=LIMIT_MS)
+    assert acting.get_by_role("radio", name="dropped").count() == 0
+    marks.first.click(timeout=LIMIT_MS)
+    expect(acting.locator(".ak-read:visible")).to_contain_text("7 of 8 rounds became a summary")
+
+    visit.keep_pictures("lesson_dropped", of=without)
+    visit.keep_pictures("lesson_compressed", of=acting)
+    assert visit.outside == []
+    assert visit.errors == []

@@ -160,7 +160,7 @@ def test_every_compression_of_a_monitor_is_marked_and_what_it_summed_up_is_not_d
         ("turn 2 · compressed", "--mark:'◆'"),
         ("turn 3 · compressed", "--mark:'◆'"),
     ]
-    assert any("5 rounds became a summary" in text for text in page.texts)
+    assert any("5 of 6 rounds became a summary" in text for text in page.texts)
     assert "dropped" not in WindowTimeline(report).as_text()
 
 
