@@ -11,7 +11,6 @@ Read after: transcript/__init__.py, value.py.     Read next: report/build.py.
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,7 +25,9 @@ from agentkit.value import LASTING, Rules, Value, load_rules
 
 EXACT_BYTES = 20_000_000  # of a larger file, long texts are counted by a sample
 SAMPLED_CHARS = 3_000
-SLICES = 4  # of a sample, spread over the text; measured: totals within 2 %, one text within 12 %
+SLICES, SHARE = 6, 8  # so many parts of a text, and of each part an eighth
+GOLDEN = 0.618  # places the slice in its part, each time elsewhere: nothing repeats in step with it
+# Measured on code, JSON, logs, prose in both languages: totals within 1.3 %, one text within 23 %.
 SAME_CHARS = 40  # a shorter text said twice is talk
 KEPT_RESULTS = 5  # whose text is kept, to be slimmed
 MOST_LASTING = 400  # sentences; a person reads no more, and the newest matter most
@@ -47,7 +48,7 @@ class Row:
         value: What it is worth; without its findings.
         calls: It asks for tools.
         error: The tool said no.
-        digest: Equal for two that say the same; None for a short text.
+        digest: Equal for two that say the same, in this run; None for a short text.
         orphan: It answers no call, and is never sent on.
     """
 
@@ -61,7 +62,7 @@ class Row:
     value: Value
     calls: bool
     error: bool
-    digest: bytes | None
+    digest: int | None
     orphan: bool
 
 
@@ -163,7 +164,7 @@ def collect(path: Path, counter: Counter, *, side_is_main: bool = False) -> Coll
     return found
 
 
-Sizes = tuple[int, int, bytes | None]  # tokens of the text, of the calls, digest of the text
+Sizes = tuple[int, int, int | None]  # tokens of the text, of the calls, digest of the text
 
 
 def _counted(reading: Reading, counter: Counter, sample: bool) -> Iterator[tuple[Entry, Sizes]]:
@@ -172,33 +173,37 @@ def _counted(reading: Reading, counter: Counter, sample: bool) -> Iterator[tuple
     Threads were measured and are slower: each text is short, and after each one they
     wait for Python's lock.
     """
-    known: dict[bytes, int] = {}
+    known: dict[int, int] = {}
     for entry in reading:
         yield entry, _size(entry, counter, known, sample)
 
 
 def count_text(text: str, counter: Counter, sample: bool) -> int:
-    """Return the tokens of a text; of a long one, where allowed, by a sample of a sixth."""
+    """Return the tokens of a text; of a long one, where allowed, by a sample of an eighth."""
     if not sample or len(text) < SAMPLED_CHARS:
         return counter.once(text)
-    step = len(text) // SLICES
-    read = "".join(_slice(text, i * step, step // 6) for i in range(SLICES))
+    part = len(text) // SLICES
+    size = part // SHARE
+    starts = (i * part + int((part - size) * (i * GOLDEN % 1)) for i in range(SLICES))
+    read = "".join(_slice(text, start, size) for start in starts)
     return round(counter.once(read) * len(text) / len(read))
 
 
 def _slice(text: str, start: int, size: int) -> str:
-    """Return a part that begins with a line, where one begins near: half a token counts as one."""
-    line = text.find("\n", start, start + size // 2)
-    start = start if line < 0 else line
-    return text[start : start + size]
+    """Return a part of whole lines, where lines end near: half a token counts as one."""
+    start = _line_near(text, start, size // 2)
+    return text[start : _line_near(text, start + size, size // 2)]
 
 
-def _size(entry: Entry, counter: Counter, known: dict[bytes, int], sample: bool) -> Sizes:
+def _line_near(text: str, at: int, reach: int) -> int:
+    line = text.find("\n", at, at + reach)
+    return at if line < 0 else line
+
+
+def _size(entry: Entry, counter: Counter, known: dict[int, int], sample: bool) -> Sizes:
     """Return the tokens of an entry; a text that came before is not counted again."""
     text = entry.message.text
-    digest = None
-    if len(text) >= SAME_CHARS:
-        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).digest()
+    digest = hash(text) if len(text) >= SAME_CHARS else None
     tokens = known.get(digest) if digest is not None else None
     if tokens is None:
         tokens = count_text(text, counter, sample) if text else 0
@@ -221,7 +226,7 @@ class _Collecting:
         self._order = 0
         self._inside = 0
 
-    def add(self, entry: Entry, text_tokens: int, call_tokens: int, digest: bytes | None) -> None:
+    def add(self, entry: Entry, text_tokens: int, call_tokens: int, digest: int | None) -> None:
         tokens = text_tokens + call_tokens + MESSAGE_OVERHEAD
         found = self.found
         if entry.usage is not None:
@@ -269,7 +274,7 @@ class _Collecting:
         self._round = self.found.rows[-1].round if self.found.rows else 0
         self._inside = self.found.inside
 
-    def _keep(self, entry: Entry, tokens: int, call_tokens: int, digest: bytes | None) -> None:
+    def _keep(self, entry: Entry, tokens: int, call_tokens: int, digest: int | None) -> None:
         found, message = self.found, entry.message
         if message.role == "user" or not self._round:
             self._round += 1
