@@ -93,7 +93,7 @@ def _add_changing_tools(server: MCPServer[Any], store: NoteStore) -> None:
         title="Write a note",
         description=describe(
             does="Save one note under a title; a note with that title is replaced.",
-            use="the user wants something noted or remembered (note, 记一下, 记下来, 备忘). "
+            use="the user wants a note taken down (note, 记一下, 记下来, 备忘). "
             "Not for working out: think in your answer.",
             returns=f"id, title, length and created, replaced or unchanged. Fails over "
             f"{MAX_NOTE_CHARS} characters: split the text.",

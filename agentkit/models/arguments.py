@@ -155,7 +155,7 @@ def _string(
         case "query":
             return values.quoted(request) or topic(request, _own_words(tool)) or None
         case "title" | "text":
-            return _words(whole, kind, tool, needed=needed)
+            return _words(whole, kind, tool, needed=needed) if needed or _plainly(name) else None
     return (values.quoted(request) or content(whole) or None) if needed else None
 
 
@@ -184,6 +184,15 @@ def kind_of(name: str, schema: Mapping[str, Any]) -> str:
             return kind
     described = set(re.findall(r"[a-z]+", _described(schema))[:12])
     return next((kind for kind, names in _KINDS.items() if described & names), "other")
+
+
+def _plainly(name: str) -> bool:
+    """Return whether a name alone says that an argument takes what a request hands over.
+
+    What need not be there is not guessed from a description, and a subject is one that
+    the user names: "kind" and "subject" of a memory are none of its text.
+    """
+    return name != "subject" and kind_of(name, {}) in ("title", "text")
 
 
 def _described(schema: Mapping[str, Any]) -> str:

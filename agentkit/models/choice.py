@@ -47,6 +47,7 @@ _ASIDE = re.compile(
     r"(?:不要|不用|不能|勿|否则|返回|失败)"
 )
 _INSTEAD = re.compile(r"(?i)\binstead\b|\brather than\b|而不是|请用|改用")
+_IN_NOTES = re.compile(r"(?i)\b(?:in|to|into|as) (?:(?:my|the|a|your) )?notes?\b|笔记|备忘|便签")
 # Words that descriptions of tools share whatever the tool does.
 _GENERIC = frozenset(
     concepts(
@@ -68,9 +69,9 @@ def choose(request: str, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, Filled] |
     whole, request = request, gist(request)
     if courtesy(request) or tells(request) or (refuses(request) and not command_length(request)):
         return None
-    wanted = _wanted(request)
-    about = any(word not in VERBS for word in wanted)
     names = [set(concepts(tool.name.rpartition(".")[2])) for tool in tools]
+    wanted = _wanted(request, names)
+    about = any(word not in VERBS for word in wanted)
     holds = [own | _words(tool, tools) for tool, own in zip(tools, names, strict=True)]
     best: tuple[float, ToolSpec, Filled] | None = None
     for tool, own, name in zip(tools, holds, names, strict=True):
@@ -89,15 +90,20 @@ def choose(request: str, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, Filled] |
     return best[1:] if best else None
 
 
-def _wanted(request: str) -> dict[str, float]:
-    """Return what a request is about and what it wants, with how much each counts."""
+def _wanted(request: str, names: Sequence[set[str]]) -> dict[str, float]:
+    """Return what a request is about and what it wants, with how much each counts.
+
+    What is to be remembered is a note where no tool is named for remembering.
+    """
     said = concepts(without_quotes(request)) or concepts(request)
     wanted = {
         word: 1.0
         for at, word in enumerate(said)
         if not word.isdigit() and (word not in _AS_VERBS or at < 2)
     }
-    if command_length(request):
+    order = request[: command_length(request)]
+    memory = "=remember" in concepts(order) and any("=remember" in name for name in names)
+    if order and (not memory or _IN_NOTES.search(request)):
         wanted = {"=write": 1.0, "=note": 1.0, **wanted}
     wanted.update(dict.fromkeys(_shapes([identifier(request) or ""]), 1.0))
     for word in list(wanted):

@@ -29,6 +29,7 @@ from agentkit.models.phrases import told
 from agentkit.models.reader import ReaderModel, look
 from agentkit.tools import ToolSpec, check_call
 from agentkit.window import Packed, Section, pack
+from servers import memory
 from servers.notes import build_server
 from tests.histories import STEADY, TEXTS, anything
 from tests.toolbox import spec
@@ -44,12 +45,15 @@ TOOL_OF = {
 }
 
 
-async def _note_tools() -> list[ToolSpec]:
-    async with Client(build_server(Path("never-written.json"))) as client:
-        return [to_spec("notes", tool) for tool in (await client.list_tools()).tools]
+async def _tools(name: str, server: Any) -> list[ToolSpec]:
+    async with Client(server) as client:
+        return [to_spec(name, tool) for tool in (await client.list_tools()).tools]
 
 
-NOTES = asyncio.run(_note_tools())
+NOTES = asyncio.run(_tools("notes", build_server(Path("never-written.json"))))
+MEMORY = asyncio.run(
+    _tools("memory", memory.build_server(memory.StoreFile(Path("never-written.db")), tenant="ada"))
+)
 
 
 def packed_of(messages: Sequence[Message]) -> Packed:
@@ -88,6 +92,48 @@ def test_greetings_statements_and_general_questions_call_no_tool() -> None:
 
     assert {request: call for request, call in got.items() if not isinstance(call, str)} == {}
     assert len(got) >= 110
+
+
+@pytest.mark.parametrize(
+    ("request_", "text"),
+    [
+        ("Remember that I prefer tea.", "I prefer tea."),
+        ("Please remember my home town is Lund.", "my home town is Lund."),
+        ("Don't forget that I am allergic to nuts.", "I am allergic to nuts."),
+        ("Keep in mind that the demo is on Tuesday.", "Keep in mind that the demo is on Tuesday."),
+        ("记住我喜欢喝茶。", "我喜欢喝茶。"),
+        ("请记住我的牙医是李医生", "我的牙医是李医生"),
+        ("记住中午要开会", "中午要开会"),
+        ("记着：演示在周二", "演示在周二"),
+        ("别忘了我对坚果过敏", "我对坚果过敏"),
+    ],
+)
+def test_remember_goes_to_memory_where_there_is_one(request_: str, text: str) -> None:
+    """And to no field but the text: what kind it is, or of which subject, nobody said."""
+    for tools in ([*NOTES, *MEMORY], [*MEMORY, *NOTES]):
+        assert called(request_, tools) == ("memory.remember", {"text": text})
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "note that the room is B2",
+        "Make a note: the report is due Friday",
+        "Please remember this in my notes: room B2",
+        "write this down: buy milk",
+        "帮我记一下：下周要完成结项报告",
+        "记下来：会议在三点",
+        "记到笔记里：房间 B2",
+    ],
+)
+def test_a_note_stays_a_note_beside_a_memory(request_: str) -> None:
+    for tools in ([*NOTES, *MEMORY], [*MEMORY, *NOTES]):
+        assert called(request_, tools)[0] == "notes.write_note"
+
+
+@pytest.mark.parametrize("request_", ["Remember that I prefer tea.", "记住我喜欢喝茶。"])
+def test_without_a_memory_to_remember_is_to_note(request_: str) -> None:
+    assert called(request_, NOTES)[0] == "notes.write_note"
 
 
 def test_a_search_looks_for_what_the_question_is_about_and_nothing_else() -> None:
