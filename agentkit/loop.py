@@ -246,9 +246,14 @@ class _Running:
                 self._note(events.Stopped(self.stopped))
 
     def _tools(self, text: str) -> list[ToolSpec]:
+        """Return what to show; a tool that is not up now but on its way is shown too.
+
+        A model that did not see it would answer as if there were none; a call waits for it.
+        """
         if self.agent.host is None or self.stopped is not None:
             return []
-        return relevant(text, self.agent.host.tools())
+        tools = self.agent.host.tools()
+        return relevant(text, [replace(t, available=t.available or t.returning) for t in tools])
 
     async def _ask_model(self, tools: Sequence[ToolSpec]) -> ModelSaid:
         """Pack what the model may read, and let it read.

@@ -44,6 +44,8 @@ class ToolSpec:
         idempotent: Calling it twice is the same as calling it once.
         fields: What a model needs of each object in its results, and under which name,
             e.g. {"order_no": "order"}; empty for all of it.
+        returning: It is not available, and a call waits until its server is up again, or
+            says why that does not come up.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ToolSpec:
     available: bool = True
     idempotent: bool = False
     fields: Mapping[str, str] = field(default_factory=dict)
+    returning: bool = False
 
     @property
     def server(self) -> str:

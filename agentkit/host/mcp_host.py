@@ -175,9 +175,12 @@ class McpHost:
             self._wires[:] = [other for other in self._wires if other is not wire]
 
     def tools(self) -> list[ToolSpec]:
-        """Return the tools of all mounted servers; those of a server that is down, as such."""
+        """Return the tools of all mounted servers; those of a server that is down, as such.
+
+        A call of one of these waits until its server is up again.
+        """
         return [
-            tool if link.state == "ready" else replace(tool, available=False)
+            tool if link.state == "ready" else replace(tool, available=False, returning=True)
             for link in self._links.values()
             for tool in link.tools
         ]
