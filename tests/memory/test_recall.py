@@ -122,13 +122,16 @@ QUERIES = [
 def test_no_character_of_a_query_is_an_operator(memory: LongTermMemory, query: str) -> None:
     """A public fault: a syntax error in a query wipes or rebuilds an index."""
     memory.add_all(["Ada likes tea.", "Bread costs three crowns."], tenant="ada")
-    before = memory.database.read("SELECT * FROM contents")
+    recall(memory, "bread", tenant="ada")
+    before = memory.database.read("SELECT *, total_changes() FROM contents")
+    index = memory.indexes.at("ada")
 
     hits = recall(memory, query, tenant="ada")
 
     if "tea" in query:
         assert hits[0].text == "Ada likes tea."
-    assert memory.database.read("SELECT * FROM contents") == before
+    assert memory.database.read("SELECT *, total_changes() FROM contents") == before
+    assert memory.indexes.at("ada") is index
     assert maintenance.check(memory, tenant="ada") == []
 
 
