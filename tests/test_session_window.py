@@ -9,12 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentkit.clock import FixedClock
 from agentkit.compress import is_summary
-from agentkit.errors import BudgetError, ModelError
+from agentkit.errors import AgentkitError, BudgetError, ModelError
 from agentkit.memory.short import ShortTermMemory
-from agentkit.messages import ModelSaid, ToolCall, Usage, assistant, faults, rounds, user
+from agentkit.messages import (
+    Message,
+    ModelSaid,
+    ToolCall,
+    Usage,
+    assistant,
+    faults,
+    mend,
+    rounds,
+    user,
+)
 from agentkit.models.openai import OpenAIModel
 from agentkit.models.reader import ReaderModel
 from agentkit.models.scripted import ScriptedModel
@@ -25,7 +37,9 @@ from agentkit.snapshot import spent
 from agentkit.tokens import Counter, cost
 from agentkit.value import RULES_FILE, load_rules
 from agentkit.value_model import ModelValues
+from tests.histories import STEADY, TEXTS, anything
 from tests.models.chat_server import ChatServer, called, said
+from tests.test_session import WHIMS, Whim, subsequence
 from tests.toolbox import ToolBox, spec
 
 COUNT = Counter.for_model("reader")
@@ -275,6 +289,41 @@ def test_a_turn_that_failed_after_a_call_costs_that_call() -> None:
     [shot] = session.monitor.report().snapshots
     assert shot.cost == cost("gpt-4o", Usage(1_000, 0)) > Decimal(0)
     assert shot.reported is None
+
+
+@given(
+    history=anything(),
+    whims=WHIMS,
+    texts=st.lists(TEXTS, min_size=2, max_size=6),
+    budget=st.sampled_from([250, 400, 1_500]),
+)
+@STEADY
+def test_whatever_is_compressed_every_window_is_sound_and_within_its_budget(
+    history: list[Message], whims: list[ModelSaid], texts: list[str], budget: int
+) -> None:
+    """By property: several calls in a message, lost results, failed turns, long results."""
+    host = ToolBox((ADD, {"sum": 3}), (spec("echo.say", text="string"), "word " * 99))
+    model = Whim(whims)
+    session = Session(
+        model=model, host=host, budget=budget, history=history, clock=FixedClock(), compress=True
+    )
+
+    for text in texts:
+        try:
+            ask(session, text)
+        except AgentkitError:
+            continue
+
+    for packed in model.windows:
+        read = [message for message in packed.messages() if message.role != "system"]
+        assert not [fault for fault in faults(read) if fault.kind != "unread arguments"]
+        assert packed.tokens <= packed.usable
+    assert not [fault for fault in faults(session.messages) if fault.kind != "unread arguments"]
+    past = [message for message in session.messages if not is_summary(message)]
+    said = [m for turn in session.turns for m in mend(turn.messages)]
+    assert subsequence(past, [*mend(history), *said])
+    for turn, done in events_of(session, "Compressed"):
+        assert (done["after"] <= done["target"]) == (done["rounds"] > 0), turn
 
 
 FIRST = FILLER["zh"].format(0)  # no rule knows that this one will be needed

@@ -2,6 +2,7 @@
 
     make(window=100, reserve=0).record(packed) ──▶ a snapshot: turn, used, usable,
                                                    share, advice, dropped
+    .act(history, count=...) ──▶ nothing, a shorter history, or a summary to hand over
 
 Windows here are 100 words, so a share in percent can be seen by eye.
 
@@ -17,8 +18,9 @@ from typing import Any
 from agentkit.checks import expect, expect_equal, expect_raises
 from agentkit.checks.window import count_words
 from agentkit.errors import BudgetError
-from agentkit.messages import ToolCall, ToolResult, Usage, assistant, tool, user
+from agentkit.messages import Message, ToolCall, ToolResult, Usage, assistant, tool, user
 from agentkit.monitor import advise
+from agentkit.tokens import message_size
 from agentkit.window import Packed, Section, pack
 
 MakeMonitor = Callable[..., Any]
@@ -161,6 +163,52 @@ def the_providers_count_stands_beside_ours(make: MakeMonitor) -> None:
     expect_equal(snapshot.drift, 0.1, "drift")
 
 
+RULE = "Never change the public API."  # 5 words
+
+
+def _talk(*, rounds: int) -> list[Message]:
+    """Return rounds of 13 or 14 words, each message 3 of them; the first sets a rule."""
+    said = [user(RULE), assistant("I will not.")]
+    for n in range(1, rounds):
+        said += [user(f"look at picture {n}"), assistant("it is blue")]
+    return said
+
+
+def _full(make: MakeMonitor, history: list[Message]) -> Any:
+    """Return a monitor that has seen this history in its window."""
+    monitor = make(window=100, reserve=0)
+    talk = Section("talk", rank=1, messages=tuple(history))
+    monitor.record(pack([talk], budget=100, count=count_words))
+    return monitor
+
+
+def what_is_advised_is_done(make: MakeMonitor) -> None:
+    """`act` gives nothing, then a shorter history, then a summary; both still hold the rule."""
+    history = _talk(rounds=3)  # 40 words
+    calm = _full(make, history).act(history, count=count_words)
+    expect_equal(calm, None, "what came back at `continue`")
+    history = _talk(rounds=6)  # 79 words
+    done = _full(make, history).act(history, count=count_words)
+    expect(done is not None, "at `compress` nothing came back.", hint="Return a shorter history.")
+    size = sum(message_size(message, count_words) for message in done.messages)
+    expect(size <= 50, f"79 words became {size}; the window is to be half full.")
+    expect(RULE in done.messages[0].text, "the rule is not in the summary.")
+    history = _talk(rounds=7)  # 92 words
+    handed = _full(make, history).act(history, count=count_words)
+    expect(handed is not None, "at `new_session` nothing came back.", hint="Return a summary.")
+    expect(RULE in handed.text, "the rule is not handed over.")
+
+
+def a_compression_that_cannot_shrink_is_refused_once(make: MakeMonitor) -> None:
+    """One round of 80 words cannot become shorter, and nothing is tried a second time."""
+    long = [user(_words(77))]
+    monitor = _full(make, long)
+    first = monitor.compress(long, count=count_words)
+    expect_equal((first.done, list(first.messages)), (False, long), "done, and the history")
+    again = monitor.compress(_talk(rounds=6), count=count_words)
+    expect_equal(again.done, False, "done, when it was refused before")
+
+
 FULL_CHECKS = (
     *CHECKS,
     a_lost_rule_is_noticed,
@@ -169,6 +217,8 @@ FULL_CHECKS = (
     the_biggest_is_found,
     flags_come_with_a_remedy,
     the_providers_count_stands_beside_ours,
+    what_is_advised_is_done,
+    a_compression_that_cannot_shrink_is_refused_once,
 )
 
 # lost(rules, packed) returns the names of the rules whose text the model cannot read.

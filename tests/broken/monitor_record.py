@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agentkit.messages import Usage
+from agentkit.compress import Compression
+from agentkit.messages import Message, Usage
 from agentkit.monitor import Monitor, advise
 from agentkit.snapshot import Dropped, Pinned, Share, Snapshot
-from agentkit.window import Packed, Section
+from agentkit.window import Count, Packed, Section
 
 
 class RoundsToTens(Monitor):
@@ -117,6 +118,21 @@ class BelievesTheProvider(Monitor):
         return replace(snapshot, used=snapshot.reported or snapshot.used)
 
 
+class OnlyAdvises(Monitor):
+    """Say what to do and leave it to others."""
+
+    def act(self, history: Sequence[Message], *, count: Count) -> None:
+        return None
+
+
+class TriesAgain(Monitor):
+    """Attempt a compression whatever came of the one before."""
+
+    def compress(self, history: Sequence[Message], **how: Any) -> Compression:
+        self._refused = ""
+        return super().compress(history, **how)
+
+
 def _minus_tokens(share: Share) -> int:
     return -share.tokens
 
@@ -134,6 +150,8 @@ TWINS: dict[str, type[Monitor]] = {
     "the_biggest_is_found": SeesSectionsOnly,
     "flags_come_with_a_remedy": FlagsWithoutRemedy,
     "the_providers_count_stands_beside_ours": BelievesTheProvider,
+    "what_is_advised_is_done": OnlyAdvises,
+    "a_compression_that_cannot_shrink_is_refused_once": TriesAgain,
 }
 
 
