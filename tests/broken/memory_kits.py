@@ -90,7 +90,7 @@ class CountsTheGone(LongTermMemory):
         def with_ghosts(tenant: Any) -> TenantIndex:
             index = fresh(tenant)
             ghosts = _Ghosts()
-            ghosts._lists = index._words._lists
+            ghosts.__dict__ = index._words.__dict__
             index._words = ghosts
             return index
 

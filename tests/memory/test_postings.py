@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentkit.memory import postings as postings_module
 from agentkit.memory.keys import CODES
 from agentkit.memory.postings import K1, B, Postings
 
@@ -76,18 +77,48 @@ def test_a_record_that_is_gone_leaves_no_trace_in_the_scores(
     assert not scores[~live].any()
 
 
-@given(RECORDS, st.integers(0, 20))
-def test_loading_many_is_adding_each(records: list[dict[int, int]], first: int) -> None:
-    first = min(first, len(records))
-    added, loaded = Postings(), Postings()
+@given(RECORDS, st.data())
+def test_loading_many_is_adding_each(records: list[dict[int, int]], data: st.DataObject) -> None:
+    """In whatever portions they come, and whoever asks in between."""
+    added, mixed = Postings(), Postings()
+    live = np.ones(len(records), np.bool_)
     for slot, record in enumerate(records):
         added.add(slot, keys(record))
-    for slot, record in enumerate(records[:first]):
-        loaded.add(slot, keys(record))
-    rest = [keys(record) for record in records[first:]]
-    sizes = np.array([len(one) for one in rest], np.int64)
-    loaded.load(first, sizes, np.concatenate([*rest, np.empty(0, CODES)]))
+    done = 0
+    while done < len(records):
+        some = records[done : done + data.draw(st.integers(1, 9))]
+        if len(some) == 1 and data.draw(st.booleans()):
+            mixed.add(done, keys(some[0]))
+        else:
+            lists = [keys(record) for record in some]
+            sizes = np.array([len(one) for one in lists], np.int64)
+            mixed.load(done, sizes, np.concatenate(lists))
+        done += len(some)
+        if data.draw(st.booleans()):
+            mixed.holders(1)
 
-    live = np.ones(len(records), np.bool_)
+    assert mixed.snapshot(live) == added.snapshot(live)
+    for code in range(14):
+        assert [a.tolist() for a in mixed.holders(code)] == [
+            a.tolist() for a in added.holders(code)
+        ]
 
-    assert loaded.snapshot(live) == added.snapshot(live)
+
+def test_what_is_loaded_later_is_sorted_in_or_added_by_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By hand: 30 records of 2 words, then 1 (under an eighth), then 30 behind the one."""
+    monkeypatch.setattr(postings_module, "SORTED_FROM", 8)
+    held = Postings()
+    done = 0
+    for many in (5, 5, 20, 1, 30):
+        lists = [keys({1: 1, 2 + slot: 3}) for slot in range(done, done + many)]
+        held.load(done, np.full(many, 2, np.int64), np.concatenate(lists))
+        done += many
+
+    slots, counts = held.holders(1)
+
+    assert slots.tolist() == list(range(61))
+    assert set(counts.tolist()) == {1.0}
+    assert [held.holders(2 + slot)[0].tolist() for slot in range(61)] == [[n] for n in range(61)]
+    assert held.holders(0)[0].tolist() == held.holders(99)[0].tolist() == []
