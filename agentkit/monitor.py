@@ -115,7 +115,7 @@ class Monitor:
 
     @property
     def refused(self) -> str:
-        """Why a compression was refused; none is tried again then."""
+        """Why a compression was refused, if the last one was; none is tried again unasked."""
         return self._refused
 
     def advise(self, used: int) -> Advice:
@@ -199,6 +199,7 @@ class Monitor:
         count: Count,
         target: int | None = None,
         keep: int = KEEP_ROUNDS,
+        again: bool = False,
     ) -> Compression:
         """Return a shorter history, with a summary of what was taken out; or a refusal.
 
@@ -211,9 +212,10 @@ class Monitor:
             target: Tokens of the new history; by default so many that the whole window
                 is half full.
             keep: Rounds at the end that stay whole; fewer where these are too long.
+            again: Try although one was refused, since what stood in the way has left.
         """
-        goal = self._target() if target is None else target
-        if self._refused:
+        goal = self.target if target is None else target
+        if self._refused and not again:
             size = sum(message_size(message, count) for message in history)
             said = f"refused before: {self._refused}"
             return Compression(tuple(history), Summary(), size, size, goal, False, said)
@@ -227,7 +229,7 @@ class Monitor:
             rules=self._rules,
         )
         if done.done:
-            self._summary = done.summary
+            self._summary, self._refused = done.summary, ""
             self._compressed = f"{done.reason}; {done.before:,} → {done.after:,} tokens"
         elif done.before > goal:
             self._refused = done.reason
@@ -245,8 +247,9 @@ class Monitor:
         said = history[1:] if self._summary is not None else history
         return summarise(said, count=count, budget=budget, earlier=self._summary, rules=self._rules)
 
-    def _target(self) -> int:
-        """Return what a history may take for the window to be half full."""
+    @property
+    def target(self) -> int:
+        """Tokens that a history may take for the window to be half full."""
         last = self._snapshots[-1].roles if self._snapshots else ()
         fixed = sum(role.tokens for role in last if role.name in FIXED)
         return max(int(self.usable * COMPRESS_TO) - fixed, 0)

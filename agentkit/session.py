@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from agentkit import events
 from agentkit.clock import Clock, SystemClock
-from agentkit.compress import Compression, as_message
+from agentkit.compress import Compression, as_message, is_summary
 from agentkit.context import SYSTEM_PROMPT, Frame
 from agentkit.errors import AgentkitError, BudgetError, MessageError
 from agentkit.guard import Limits
@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # with its index of old rounds, which a session without it do
 
 MOST_RESERVE = 1_024  # tokens kept for an answer: about a page
 RESERVE_SHARE = 8  # of a small window, an eighth
+HEADING = 20  # tokens, at most, that stand above a summary
 HANDOVER_SHARE = 4  # of a small window, a quarter; of others, 500 tokens
 LEARN_FROM = 0.5  # of what is usable; a history below that is in no danger
 LEARN_MESSAGES = 6  # at a time: the last three rounds are safe for being new
@@ -74,9 +75,10 @@ class Session:
             too many. Without it all rounds compete for the window by their value.
         summary_model: Writes the summaries of `short`; without it rules do.
         compress: From 75 % of the window on, replace older rounds by a summary, so that
-            the window is half full; the trace keeps the rounds. By default nothing is
-            replaced: what is worth least is left out of a full window, turn by turn.
-            `short` does its own, so the two exclude each other.
+            the window is half full; the trace keeps the rounds. Where the newest round is too
+            long for that it is refused, and tried again when that has become old. By default
+            nothing is replaced: what is worth least is left out of a full window, turn by
+            turn. `short` does its own, so the two exclude each other.
         values: Says what messages are worth when not all of them fit: other rules
             (`load_rules(path)`), a model (`ModelValues(model)`), or a function.
         handover: The summary that a session before this one left; it stands before the
@@ -237,7 +239,8 @@ class Session:
                 "The rounds in the window are those of `short`.",
                 hint="Give ShortTermMemory a smaller `most` or `budget`; it condenses by itself.",
             )
-        done = self.monitor.compress(self.messages, count=self.agent.frame.counter)
+        counter = self.agent.frame.counter
+        done = self.monitor.compress(self.messages, count=counter, again=True)
         if done.done:
             self.messages[:] = done.messages
             self._gone += done.rounds
@@ -245,15 +248,27 @@ class Session:
 
     def _act(self, turn: str) -> None:
         """Do what the monitor advises: a shorter history, or a summary to hand over."""
-        advice, past = self.monitor.advice, rounds(self.messages)
+        advice = self.monitor.advice
         if advice == "continue":
             return
-        tries = self._compresses and not self.monitor.refused
-        if tries and len(past) > 1 and self._compress(turn):  # one round cannot be shortened yet
+        if self._compresses and self._may_come_off() and self._compress(turn):
             return
         if advice == "new_session" and not self._handed_over:
             self._handed_over, summary = True, self.handover
             self.trace.append(events.HandoverWritten(summary.text, summary.tokens), turn=turn)
+
+    def _may_come_off(self) -> bool:
+        """Return whether a compression is worth an attempt.
+
+        The newest round stays whole, and where it is long the attempt is refused. The next
+        one waits until there is surely room for it beside the summary.
+        """
+        count, target = self.agent.frame.counter, self.monitor.target
+        past = [each for each in rounds(self.messages) if not is_summary(each.messages[0])]
+        if len(past) < 2 or sum(map(count.message, self.messages)) <= target:
+            return False
+        newest = sum(map(count.message, past[-1].messages))
+        return not self.monitor.refused or newest + min(BUDGET, target // 2) + HEADING <= target
 
     def _compress(self, turn: str) -> bool:
         """Compress and note it; return whether that was done."""

@@ -119,18 +119,31 @@ def test_without_it_nothing_is_replaced_and_the_least_is_left_out() -> None:
     assert session.packed.dropped
 
 
+LOG = "Read this log. " + "error at line nine " * 230  # alone more than half of the window
+
+
 def test_what_cannot_shrink_is_refused_once_and_said() -> None:
-    """The last round alone is longer than half of the window."""
     session = talk("en", 2, compress=True)
-    ask(session, "Read this log. " + "error at line nine " * 250)
-    for n in range(3):
-        ask(session, f"And what about {n}?")
+    for n in range(4):
+        ask(session, f"{n}: {LOG}")
 
     [(turn, refused)] = events_of(session, "Compressed")
     assert (turn, refused["rounds"], refused["text"]) == ("t3", 0, "")
     assert refused["before"] == refused["after"] > refused["target"]
     assert session.monitor.report().snapshots[-1].refused == refused["reason"]
     assert session.messages[0].text == FACTS["en"][0]
+
+
+def test_what_was_refused_is_tried_again_when_the_long_round_is_no_longer_the_newest() -> None:
+    session = talk("en", 2, compress=True)
+    for text in (LOG, "And what now?", "And then?"):
+        ask(session, text)
+
+    done = [(turn, each["rounds"]) for turn, each in events_of(session, "Compressed")]
+    assert done == [("t3", 0), ("t4", 3)]
+    shots = session.monitor.report().snapshots
+    assert [bool(shot.refused) for shot in shots[-2:]] == [True, False]
+    assert shots[-1].advice == "continue"
 
 
 def test_one_long_round_is_no_reason_to_give_up_on_compressing() -> None:
@@ -295,13 +308,16 @@ def test_a_turn_that_failed_after_a_call_costs_that_call() -> None:
     history=anything(),
     whims=WHIMS,
     texts=st.lists(TEXTS, min_size=2, max_size=6),
-    budget=st.sampled_from([250, 400, 1_500]),
+    budget=st.sampled_from([400, 900, 1_500]),
+    filling=st.integers(4, 16),
 )
 @STEADY
 def test_whatever_is_compressed_every_window_is_sound_and_within_its_budget(
-    history: list[Message], whims: list[ModelSaid], texts: list[str], budget: int
+    history: list[Message], whims: list[ModelSaid], texts: list[str], budget: int, filling: int
 ) -> None:
     """By property: several calls in a message, lost results, failed turns, long results."""
+    for n in range(filling):  # else there is nothing that a summary could make shorter
+        history += [user(FILLER["en"].format(n)), assistant(f"Picture {n} is blue.")]
     host = ToolBox((ADD, {"sum": 3}), (spec("echo.say", text="string"), "word " * 99))
     model = Whim(whims)
     session = Session(
