@@ -14,6 +14,7 @@ from agentkit.events import Answered, ModelAnswered, ToolReturned, UserSaid
 from agentkit.messages import Message, ToolCall, Usage, mend
 from agentkit.trace import Trace
 from agentkit.transcript import Reading, Transcript, read_transcript
+from agentkit.transcript.pictures import Picture
 from agentkit.wire import to_anthropic, to_openai
 
 
@@ -323,6 +324,7 @@ def test_what_is_no_message_is_counted_by_its_name(tmp_path: Path) -> None:
 
 
 def test_a_picture_is_a_picture_and_never_its_letters(tmp_path: Path) -> None:
+    """The size is in the first bytes; letters that are no picture have none."""
     picture = {"type": "image", "source": {"type": "base64", "data": "iVBOR" * 999}}
     nested = {"type": "tool_result", "tool_use_id": "c1", "content": [picture, text("a plan")]}
     found = read(
@@ -335,7 +337,7 @@ def test_a_picture_is_a_picture_and_never_its_letters(tmp_path: Path) -> None:
     )
 
     assert [m.text for m in found.messages] == ["see\n[image]", "", "[image]\na plan"]
-    assert next(e.images for e in found.entries) == 1
+    assert [e.images for e in found.entries] == [(Picture(),), (), (Picture(),)]
 
 
 def test_results_inside_results_are_read(tmp_path: Path) -> None:
@@ -489,3 +491,105 @@ def test_a_trace_of_this_kit_is_read_back(tmp_path: Path) -> None:
         Message("assistant", "一条。"),
     ]
     assert [e.usage for e in found.entries if e.usage] == [Usage(50, 5, 10), Usage(70, 2, 20)]
+
+
+def test_the_tools_of_a_provider_answer_inside_the_answer_that_called_them(tmp_path: Path) -> None:
+    """Encrypted content is named, and what a model reads of it is text."""
+    hit = {"type": "web_search_result", "title": "自行车", "encrypted_content": "E" * 300}
+    content = [
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [hit]},
+        {"type": "mcp_tool_use", "id": "m1", "name": "look", "input": {}},
+        {"type": "mcp_tool_result", "tool_use_id": "m1", "is_error": True, "content": "no"},
+        USE,
+    ]
+    found = read(
+        tmp_path,
+        [
+            {"role": "user", "content": "Search."},
+            {"role": "assistant", "content": content},
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "r"}],
+            },
+        ],
+    )
+
+    assert [m.role for m in found.messages] == ["user", "assistant", "tool", "tool", "tool"]
+    assert [m.call_id for m in found.messages[2:]] == ["s1", "m1", "c1"]
+    assert found.messages[2].text == '{"title": "自行车"}'
+    assert found.messages[3].is_error
+    assert found.faults == ()
+    assert "packed data of a web_search_result block (not counted)" in found.skipped
+
+
+@pytest.mark.parametrize(
+    ("call", "output", "name", "said"),
+    [
+        (
+            {"type": "custom_tool_call", "name": "patch", "input": "*** 开始"},
+            {"type": "custom_tool_call_output", "output": "ok"},
+            "patch",
+            "ok",
+        ),
+        (
+            {"type": "local_shell_call", "action": {"command": ["ls"]}},
+            {"type": "local_shell_call_output", "output": "a.txt"},
+            "local_shell",
+            "a.txt",
+        ),
+        (
+            {"type": "shell_call", "action": {"commands": ["ls"]}},
+            {"type": "shell_call_output", "output": [{"stdout": "a.txt", "stderr": ""}]},
+            "shell",
+            '{"stdout": "a.txt", "stderr": ""}',
+        ),
+        (
+            {"type": "computer_call", "action": {"type": "click"}},
+            {"type": "computer_call_output", "output": {"type": "computer_screenshot"}},
+            "computer",
+            "[image]",
+        ),
+    ],
+)
+def test_items_of_any_tool_are_a_call_and_its_result(
+    tmp_path: Path, call: dict[str, Any], output: dict[str, Any], name: str, said: str
+) -> None:
+    items = [
+        {"role": "user", "content": "go"},
+        {**call, "call_id": "k"},
+        {**output, "call_id": "k"},
+    ]
+    found = read(tmp_path, {"model": "gpt-4.1", "input": items})
+
+    assert found.messages[1].tool_calls[0].name == name
+    assert found.messages[1].tool_calls[0].unread is None
+    assert (found.messages[2].call_id, found.messages[2].text) == ("k", said)
+    assert found.faults == ()
+    assert found.skipped == {}
+
+
+def test_parts_without_a_type_are_known_by_what_they_hold(tmp_path: Path) -> None:
+    """Gemini's form: calls and results have no id, and the system prompt has parts."""
+    found = read(
+        tmp_path,
+        {
+            "model": "gemini-2.5-pro",
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "contents": [
+                {"role": "user", "parts": [{"text": "天气？"}]},
+                {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]},
+                {
+                    "role": "user",
+                    "parts": [{"functionResponse": {"name": "f", "response": {"r": 2}}}],
+                },
+            ],
+            "usageMetadata": {"promptTokenCount": 50, "candidatesTokenCount": 4},
+        },
+    )
+
+    assert found.system == "Be brief."
+    assert found.messages[1].tool_calls[0].arguments == {"a": 1}
+    assert (found.messages[2].role, found.messages[2].text) == ("tool", '{"r": 2}')
+    assert found.usage == Usage(50, 4)
+    assert found.faults == ()

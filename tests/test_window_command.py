@@ -287,5 +287,18 @@ def test_an_empty_window_is_a_report_and_no_division_by_zero(tmp_path: Path) -> 
 
     assert report.rounds == 0
     assert report.what_if == ()
-    assert "in 1 messages, 0 rounds: continue" in as_text(report)
+    assert "in 1 message, 0 rounds: continue" in as_text(report)
     assert "Only rules." in as_html(report)
+
+
+def test_offered_tools_are_counted_and_one_of_a_thing_is_said_as_one(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+    talk = [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "Hi."}]
+
+    two = window_report(saved(tmp_path, {"messages": talk, "tools": [tool, tool]}))
+    one = window_report(saved(tmp_path, {"messages": talk, "tools": [tool]}))
+
+    assert (two.tools_offered, one.tools_offered) == (2, 1)
+    assert "  2 tools offered" in as_text(two)
+    assert "  1 tool offered" in as_text(one)
+    assert "in 2 messages, 1 round: continue" in as_text(one)

@@ -42,7 +42,18 @@ BIGGEST = 8
 MOST_LASTING = 40
 SMALLER = ((1, 2, "half of it"), (1, 4, "a quarter of it"))
 _MODEL = re.compile(rb'"model(?:_name)?"\s*:\s*"([^"\\]{1,100})"')
-PARTS = ("system", "tools", "pinned", "summary", "user", "assistant", "tool calls", "tool results")
+PARTS = (
+    "system",
+    "tools",
+    "pinned",
+    "summary",
+    "user",
+    "assistant",
+    "tool calls",
+    "tool results",
+    "images",
+)
+BY_SIZE = "; images by their size, an estimate"
 
 
 def window_report(
@@ -133,7 +144,7 @@ class _Building:
             file=self.file,
             format=notes.format,
             model=self.model,
-            basis=self.counter.basis + (BY_SAMPLE if self.large else ""),
+            basis=self._basis(),
             window=window,
             window_from=window_from,
             reserve=reserve,
@@ -160,6 +171,8 @@ class _Building:
             empty_results=tuple(found.empty),
             error_results=found.errors,
             images=found.images,
+            sized_images=found.sized,
+            tools_offered=len(notes.tools),
             orphan_tokens=sum(row.tokens for row in found.rows if row.orphan),
             compressions=found.compressions,
             earlier=(found.earlier[0], found.earlier[1]),
@@ -168,6 +181,10 @@ class _Building:
             lasting=self._lasting(),
             what_if=self._what_if(fixed, inside, usable),
         )
+
+    def _basis(self) -> str:
+        by_sample = BY_SAMPLE if self.large else ""
+        return self.counter.basis + by_sample + (BY_SIZE if self.found.sized else "")
 
     def _window(self) -> tuple[int, str, int]:
         """Return the window, where its size comes from, and the room for the answer."""
@@ -180,7 +197,7 @@ class _Building:
             try:
                 window, source = context_window(self.model), f"of {self.model}"
             except UnknownModelError:
-                what = f"the model {self.model} is unknown" if self.model else "no model is named"
+                what = f"no window is known for {self.model}" if self.model else "no model is named"
                 window, source = ASSUMED_WINDOW, f"assumed: {what}; see --model and --budget"
         return window, source, min(MOST_RESERVE, window // RESERVE_SHARE)
 
@@ -199,10 +216,10 @@ class _Building:
         sums = dict(fixed)
         for row in self.found.rows:
             if not row.orphan:
-                sums[row.part] = sums.get(row.part, 0) + row.tokens - row.call_tokens
-                if row.call_tokens:
-                    sums["tool calls"] = sums.get("tool calls", 0) + row.call_tokens
-        return tuple(Line(p, sums[p], _share(sums[p], inside)) for p in PARTS if p in sums)
+                apart = {"tool calls": row.call_tokens, "images": row.image_tokens}
+                for part, tokens in ((row.part, row.tokens - sum(apart.values())), *apart.items()):
+                    sums[part] = sums.get(part, 0) + tokens
+        return tuple(Line(p, sums[p], _share(sums[p], inside)) for p in PARTS if sums.get(p))
 
     def _biggest(self, fixed: dict[str, int], inside: int) -> tuple[Contributor, ...]:
         texts = {id(row): text for _, _, row, text in self.found.largest}

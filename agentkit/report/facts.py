@@ -159,7 +159,9 @@ class WindowReport:
         summaries: Titles that the program keeps.
         empty_results: Places and names.
         error_results: How many.
-        images: In the window; not counted.
+        images: In the window.
+        sized_images: Those of them whose size the file tells, so that they are counted.
+        tools_offered: With the request, where the file holds them.
         orphan_tokens: Of results without a call; never sent on.
         compressions: How often the conversation was compressed.
         earlier: Messages and tokens that are out since.
@@ -194,6 +196,8 @@ class WindowReport:
     empty_results: tuple[tuple[str, str], ...]
     error_results: int
     images: int
+    sized_images: int
+    tools_offered: int
     orphan_tokens: int
     compressions: int
     earlier: tuple[int, int]

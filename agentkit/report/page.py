@@ -32,6 +32,7 @@ COLORS: Mapping[str, str] = {
     "assistant": "#56B4E9",
     "tool calls": "#CC79A7",
     "tool results": "#E69F00",
+    "images": "#7A5195",
 }
 SIGNS = {"continue": "● continue", "compress": "▲ compress", "new_session": "■ new session"}
 STYLE = """

@@ -21,6 +21,7 @@ from agentkit.messages import Role, Usage
 from agentkit.text import one_line
 from agentkit.tokens import MESSAGE_OVERHEAD, Counter
 from agentkit.transcript import Entry, Notes, Reading, position_of
+from agentkit.transcript.pictures import picture_tokens
 from agentkit.value import LASTING, Rules, Value, load_rules
 
 EXACT_BYTES = 20_000_000  # of a larger file, long texts are counted by a sample
@@ -44,6 +45,7 @@ class Row:
         name: For a person: "Read app/report.py", or the first words.
         tokens: Its size, role and calls included.
         call_tokens: The part of `tokens` for its tool calls.
+        image_tokens: The part of `tokens` for its pictures, an estimate by their size.
         round: Counted from 1; what stands before the first user message is round 1 too.
         value: What it is worth; without its findings.
         calls: It asks for tools.
@@ -58,6 +60,7 @@ class Row:
     name: str
     tokens: int
     call_tokens: int
+    image_tokens: int
     round: int
     value: Value
     calls: bool
@@ -120,7 +123,8 @@ class Collected:
         summary: The text it last began with.
         empty: Places and names of results without content.
         errors: Results that say no.
-        images: In the window; their tokens are not counted.
+        images: In the window.
+        sized: Those of them whose size is known, and counted.
         tools: For each tool its calls and the tokens of its results.
         largest: The largest results: tokens, order, row and text.
         notes: Of the reading.
@@ -139,6 +143,7 @@ class Collected:
     empty: list[tuple[str, str]] = field(default_factory=list)
     errors: int = 0
     images: int = 0
+    sized: int = 0
     tools: dict[str, list[int]] = field(default_factory=dict)
     largest: list[tuple[int, int, Row, str]] = field(default_factory=list)
 
@@ -164,7 +169,7 @@ def collect(path: Path, counter: Counter, *, side_is_main: bool = False) -> Coll
     return found
 
 
-Sizes = tuple[int, int, int | None]  # tokens of the text, of the calls, digest of the text
+Sizes = tuple[int, int, int, int | None]  # tokens of text, calls, pictures; digest of the text
 
 
 def _counted(reading: Reading, counter: Counter, sample: bool) -> Iterator[tuple[Entry, Sizes]]:
@@ -213,7 +218,8 @@ def _size(entry: Entry, counter: Counter, known: dict[int, int], sample: bool) -
         counter.once(call.name) + counter.once(call.arguments_json())
         for call in entry.message.tool_calls
     )
-    return tokens, calls, digest
+    images = sum(picture_tokens(image, counter.model) for image in entry.images)
+    return tokens, calls, images, digest
 
 
 class _Collecting:
@@ -226,8 +232,9 @@ class _Collecting:
         self._order = 0
         self._inside = 0
 
-    def add(self, entry: Entry, text_tokens: int, call_tokens: int, digest: int | None) -> None:
-        tokens = text_tokens + call_tokens + MESSAGE_OVERHEAD
+    def add(self, entry: Entry, text: int, calls: int, images: int, digest: int | None) -> None:
+        """Take an entry in, with the tokens of its parts."""
+        tokens = text + calls + images + MESSAGE_OVERHEAD
         found = self.found
         if entry.usage is not None:
             side = entry.chain == "side"
@@ -241,7 +248,7 @@ class _Collecting:
             self._leave(position_of(entry.rewinds_to, [row.at for row in found.rows]))
         elif entry.starts_window:
             self._start(entry)
-        self._keep(entry, tokens, call_tokens, digest)
+        self._keep(entry, tokens, calls, images, digest)
 
     def _leave(self, start: int) -> None:
         """Take the rows from a position on out of the window: a repeated prompt replaces them."""
@@ -266,7 +273,7 @@ class _Collecting:
         ]
         found.largest.clear()
         found.empty.clear()
-        found.images = found.errors = 0
+        found.images = found.sized = found.errors = 0
         found.tools.clear()
         self._recount()
 
@@ -274,7 +281,7 @@ class _Collecting:
         self._round = self.found.rows[-1].round if self.found.rows else 0
         self._inside = self.found.inside
 
-    def _keep(self, entry: Entry, tokens: int, call_tokens: int, digest: int | None) -> None:
+    def _keep(self, entry: Entry, tokens: int, calls: int, images: int, digest: int | None) -> None:
         found, message = self.found, entry.message
         if message.role == "user" or not self._round:
             self._round += 1
@@ -287,7 +294,8 @@ class _Collecting:
             part,
             name,
             tokens,
-            call_tokens,
+            calls,
+            images,
             self._round,
             Value(value.kind, value.weight),
             bool(message.tool_calls),
@@ -296,7 +304,8 @@ class _Collecting:
             entry.orphan,
         )
         found.rows.append(row)
-        found.images += entry.images
+        found.images += len(entry.images)
+        found.sized += sum(image.width > 0 for image in entry.images)
         if not entry.orphan:
             self._inside += tokens
         for finding in value.findings if part != "summary" else ():
@@ -329,4 +338,6 @@ def _part(entry: Entry) -> str:
 
 
 def _calls(entry: Entry) -> str:
+    if not entry.message.tool_calls:
+        return "empty"
     return f"calls {', '.join(call.name for call in entry.message.tool_calls[:3])}"

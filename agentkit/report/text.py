@@ -52,9 +52,15 @@ def headline(report: WindowReport) -> str:
         n = report.reported.input
         reported = f"; the provider reports {n:,} ({percent(n, report.usable)})"
     return (
-        f"{report.used:,} of {report.usable:,} usable tokens ({share}) in {report.messages:,} "
-        f"messages, {report.rounds:,} rounds{reported}: {report.advice}"
+        f"{report.used:,} of {report.usable:,} usable tokens ({share}) in "
+        f"{number(report.messages, 'message')}, {number(report.rounds, 'round')}"
+        f"{reported}: {report.advice}"
     )
+
+
+def number(many: int, what: str) -> str:
+    """Return a number with its noun: "1 round", "1,200 rounds"."""
+    return f"{many:,} {what}{'' if many == 1 else 's'}"
 
 
 def origin(report: WindowReport) -> str:
@@ -143,7 +149,7 @@ def reported_rows(reported: Reported) -> list[tuple[str, str]]:
         ("cost of the turn", dollars(reported.cost)),
         (
             "session",
-            f"{reported.calls:,} calls, {reported.session_input:,} input tokens added up "
+            f"{number(reported.calls, 'call')}, {reported.session_input:,} input tokens added up "
             f"({reported.cached_share * 100:.0f} % from the cache), {reported.session_output:,} "
             f"output: {dollars(reported.session_cost)}",
         ),
@@ -162,14 +168,16 @@ def _lasting(report: WindowReport) -> Iterator[str]:
 
 def calls_and_results(report: WindowReport) -> Iterator[str]:
     """Yield what is to be said of tools: use, empty results, what finds no partner."""
+    if report.tools_offered:
+        yield f"{number(report.tools_offered, 'tool')} offered"
     for name, calls, tokens in report.tools[:6]:
-        plural = "results" if calls != 1 else "result"
-        yield f"{one_line(name, max_chars=40)}: {calls:,} {plural}, {tokens:,} tokens"
+        yield f"{one_line(name, max_chars=40)}: {number(calls, 'result')}, {tokens:,} tokens"
     if len(report.tools) > 6:
         rest = report.tools[6:]
         yield f"{len(rest)} more tools: {sum(tokens for _, _, tokens in rest):,} tokens"
     if report.error_results:
-        yield f"{report.error_results:,} of them are errors"
+        verb = "is an error" if report.error_results == 1 else "are errors"
+        yield f"{report.error_results:,} of them {verb}"
     for at, name in report.empty_results[:6]:
         yield f"empty result: {name} ({at})"
     if len(report.empty_results) > 6:
@@ -188,7 +196,8 @@ def what_if(asked: Sequence[WhatIf]) -> Iterator[str]:
             yield f"{each.budget:,} tokens ({each.label}): {each.error} The live round stays whole."
             continue
         part = tuple(number for number in each.rounds if number not in set(each.whole))
-        kept = f"rounds {spans(each.rounds)}" if each.rounds else "no round"
+        kept = f"{'round' if len(each.rounds) == 1 else 'rounds'} {spans(each.rounds)}"
+        kept = kept if each.rounds else "no round"
         kept += f" (in part: {spans(part)})" if part else ""
         yield f"{each.budget:,} tokens ({each.label}): keeps {each.tokens:,} in {kept}"
         if each.dropped:
@@ -212,10 +221,20 @@ def spans(numbers: Sequence[int]) -> str:
     return ", ".join(said) if len(said) <= 8 else f"{', '.join(said[:7])}, … {said[-1]}"
 
 
+def images(report: WindowReport) -> str:
+    """Return how many pictures there are, how many are counted, and why others are not."""
+    if not report.sized_images:
+        return f"{report.images:,}, not counted: the file does not tell their size"
+    unknown = report.images - report.sized_images
+    rest = f"; {unknown:,} not counted: the file does not tell their size" if unknown else ""
+    return f"{report.images:,}; {report.sized_images:,} counted by size, an estimate{rest}"
+
+
 def beside(report: WindowReport) -> Iterator[str]:
     """Yield what the file holds beside the window, and what could not be read."""
     if report.side_messages:
-        yield f"side chains: {report.side_messages:,} messages, {report.side_tokens:,} tokens"
+        said = number(report.side_messages, "message")
+        yield f"side chains: {said}, {number(report.side_tokens, 'token')}"
     for said in report.summaries[:3]:
         yield f"summary kept by the program: {one_line(said, max_chars=70)}"
     if len(report.summaries) > 3:
@@ -228,7 +247,7 @@ def beside(report: WindowReport) -> Iterator[str]:
     if report.taken_back[0]:
         yield f"taken back: {report.taken_back[0]:,} messages, {report.taken_back[1]:,} tokens"
     if report.images:
-        yield f"images: {report.images:,}, their tokens are not counted"
+        yield f"images: {images(report)}"
     if report.skipped:
         named = sorted(report.skipped.items(), key=lambda item: (-item[1], item[0]))
         yield f"skipped: {', '.join(f'{name} × {n:,}' for name, n in named[:10])}" + (

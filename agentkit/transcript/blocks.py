@@ -19,15 +19,36 @@ from typing import Any
 from agentkit.messages import Message, ToolCall
 from agentkit.text import clean_text
 from agentkit.transcript.notes import Notes
+from agentkit.transcript.pictures import Picture, picture_of
 from agentkit.wire import made_up_id
 from agentkit.wire.parts import read_call
 
+KEYS = (  # what a block without a type is, by what it holds; the last six are Gemini's
+    ("text", "text"),
+    ("tool_use_id", "tool_result"),
+    ("inlineData", "image"),
+    ("inline_data", "image"),
+    ("functionCall", "tool_use"),
+    ("function_call", "tool_use"),
+    ("functionResponse", "tool_result"),
+    ("function_response", "tool_result"),
+)
+MOST_WORD = 200  # characters; a longer word is packed data, and no address either
 MAX_DEPTH = 8  # blocks inside results inside blocks
 TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "refusal", "markdown"})
 THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_text"})
-PICTURES = frozenset({"image", "image_url", "input_image", "image_file"})
+PICTURES = frozenset({"image", "image_url", "input_image", "image_file", "computer_screenshot"})
 FILES = frozenset({"file", "input_file", "input_audio", "audio", "video", "media"})
+RESULTS = ("content", "result", "output", "response")
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "function_call"})
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool returned, as a message, and the pictures in it."""
+
+    message: Message
+    images: tuple[Picture, ...] = ()
 
 
 @dataclass(slots=True)
@@ -37,23 +58,25 @@ class Content:
     Attributes:
         texts: In order.
         calls: Tools that are asked for.
-        results: Messages with what tools returned; the id is "" where none was given.
-        images: Pictures.
+        results: What tools returned; the id is "" where none was given.
+        images: Pictures beside the results.
+        inside: It is itself what a tool returned: what has no name there is read too.
     """
 
     texts: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
-    results: list[Message] = field(default_factory=list)
-    images: int = 0
+    results: list[Result] = field(default_factory=list)
+    images: list[Picture] = field(default_factory=list)
+    inside: bool = False
 
     def text(self, *, joined: str = "\n") -> str:
         """Return the texts as one."""
         return joined.join(text for text in self.texts if text)
 
 
-def read_content(content: Any, at: str, notes: Notes) -> Content:
+def read_content(content: Any, at: str, notes: Notes, *, of_a_tool: bool = False) -> Content:
     """Return what a content holds; what cannot be read is noted by name."""
-    found = Content()
+    found = Content(inside=of_a_tool)
     _read(content, at, notes, found, 0)
     return found
 
@@ -82,25 +105,41 @@ def _block(block: Mapping[str, Any], at: str, notes: Notes, found: Content, dept
     elif kind in THOUGHTS:
         notes.skip(f"{kind} block")
     elif kind in PICTURES:
-        found.images += 1
+        found.images.append(picture_of(block))
         found.texts.append("[image]")
     elif kind in CALLS:
         found.calls.append(read_use(block, at, len(found.calls)))
     elif kind == "tool_result" or kind.endswith("_tool_result"):
         notes.votes.update({"Anthropic messages"} if "tool_use_id" in block else ())
-        found.results.append(_result(block, at, notes, found, depth))
+        found.results.append(_result(block, at, notes, depth))
     elif kind == "document":
         _document(block, at, notes, found, depth)
     elif kind in FILES:
         notes.skip(f"{kind} block (not counted)")
         found.texts.append("[file]")
+    elif found.inside:
+        _of_a_tool(block, kind, notes, found)
     else:
         notes.skip(f"{kind} block")
 
 
+def _of_a_tool(block: Mapping[str, Any], kind: str, notes: Notes, found: Content) -> None:
+    """Read a block of a tool's own: its words, and none of what only programs can read."""
+    words = {key: value for key, value in block.items() if not _is_packed(value)}
+    if len(words) < len(block):
+        notes.skip(f"packed data of a {kind} block (not counted)")
+    words.pop("type", None)
+    found.texts.append(clean_text(json.dumps(words, ensure_ascii=False)))
+
+
+def _is_packed(value: Any) -> bool:
+    """Return whether a value is encrypted or base64: long, and without a space."""
+    return isinstance(value, str) and len(value) > MOST_WORD and len(value.split(None, 1)) == 1
+
+
 def _kind_without_type(block: Mapping[str, Any]) -> str:
     """Return the kind of a block that does not say it."""
-    for key, kind in (("text", "text"), ("tool_use_id", "tool_result"), ("inlineData", "image")):
+    for key, kind in KEYS:
         if key in block:
             return kind
     return "nameless"
@@ -108,26 +147,31 @@ def _kind_without_type(block: Mapping[str, Any]) -> str:
 
 def read_use(block: Mapping[str, Any], at: str, position: int) -> ToolCall:
     """Read a call, in the blocks of any provider."""
+    inner = block.get("functionCall", block.get("function_call"))
+    block = inner if isinstance(inner, Mapping) else block
     call_id = block.get("id") or block.get("toolCallId") or block.get("tool_call_id")
     name = str(block.get("name") or block.get("toolName") or "tool")
     arguments = next((block[k] for k in ("input", "args", "arguments") if k in block), None)
     return read_call(call_id or made_up_id(at, position), name, arguments, None)
 
 
-def _result(block: Mapping[str, Any], at: str, notes: Notes, found: Content, depth: int) -> Message:
+def _result(block: Mapping[str, Any], at: str, notes: Notes, depth: int) -> Result:
     """Read a result: its content is a string, blocks, or JSON of the tool's own."""
-    inner = Content()
-    content = next((block[k] for k in ("content", "result", "output") if k in block), None)
+    own = block.get("functionResponse", block.get("function_response"))
+    block = own if isinstance(own, Mapping) else block
+    inner = Content(inside=True)
+    content = next((block[k] for k in RESULTS if k in block), None)
     if isinstance(content, Mapping) and "type" not in content:
         inner.texts.append(clean_text(json.dumps(content, ensure_ascii=False)))
     else:
         _read(content, at, notes, inner, depth + 1)
-    found.images += inner.images
-    texts = [*inner.texts, *(nested.text for nested in inner.results)]
+    texts = [*inner.texts, *(nested.message.text for nested in inner.results)]
+    images = [*inner.images, *(image for nested in inner.results for image in nested.images)]
     call_id = block.get("tool_use_id") or block.get("toolCallId") or block.get("tool_call_id")
     is_error = block.get("is_error") is True or block.get("isError") is True
     text = "\n".join(text for text in texts if text)
-    return Message("tool", text, call_id=clean_text(str(call_id or "")), is_error=is_error)
+    message = Message("tool", text, call_id=clean_text(str(call_id or "")), is_error=is_error)
+    return Result(message, tuple(images))
 
 
 def _document(block: Mapping[str, Any], at: str, notes: Notes, found: Content, depth: int) -> None:

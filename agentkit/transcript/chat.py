@@ -71,7 +71,11 @@ def is_chat(element: Element) -> bool:
 def read_chat(
     element: Element, at: str, notes: Notes, *, chain: Chain = "main", group: str = ""
 ) -> Iterator[Entry]:
-    """Yield the entries of one message: results first, then what it says itself."""
+    """Yield the entries of one message: results first, then what it says itself.
+
+    What a provider's own tools returned stands in the answer that called them: there the
+    calls come first.
+    """
     written, role = role_of(element)
     if role is None:
         notes.skip(f"role {written}")
@@ -83,11 +87,13 @@ def read_chat(
     if "stop_reason" in element:
         notes.votes.add("Anthropic messages")
     if role == "tool" and not content.results:
-        yield Entry(_tool_message(element, content), at, images=content.images, chain=chain)
+        images = tuple(content.images)
+        yield Entry(_tool_message(element, content), at, images=images, chain=chain)
         notes.votes.add("OpenAI chat")
         return
-    for result in content.results:
-        yield Entry(result, at, chain=chain)
+    results = [Entry(r.message, at, chain=chain, images=r.images) for r in content.results]
+    if role != "assistant":
+        yield from results
     calls = (*content.calls, *_calls(element, at, notes)) if role == "assistant" else ()
     text = content.text(joined="" if role == "assistant" else "\n")
     if any(block_call.id.startswith("toolu_") for block_call in content.calls):
@@ -96,7 +102,9 @@ def read_chat(
         notes.add_system(text)
     elif text or calls or not content.results:
         message = Message(role, text, calls) if role != "tool" else Message("user", text)
-        yield Entry(message, at, "", usage, model, chain, content.images, group)
+        yield Entry(message, at, "", usage, model, chain, tuple(content.images), group)
+    if role == "assistant":
+        yield from results
     notes.votes.add("plain messages")
 
 
@@ -131,5 +139,6 @@ def _calls(element: Element, at: str, notes: Notes) -> Iterator[ToolCall]:
             continue
         notes.votes.add("OpenAI chat")
         call_id = call.get("id") or made_up_id(at, position)
-        arguments = function.get("arguments", function.get("input"))
+        free = "custom" in call and isinstance(function.get("input"), str)
+        arguments = {"input": function["input"]} if free else function.get("arguments")
         yield read_call(call_id, str(function.get("name") or "tool"), arguments, None)

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from agentkit.messages import Message, Usage
 from agentkit.text import clean_text, one_line
 from agentkit.tools import ToolSpec
+from agentkit.transcript.pictures import Picture
 
 Format = Literal[
     "agentkit trace",
@@ -68,7 +69,7 @@ class Entry:
         usage: What the provider reported for the call that made it.
         model: Who said it.
         chain: "main", or "side" for a sub-agent's conversation.
-        images: Pictures in it; they stand in the text as "[image]".
+        images: Pictures in it; each stands in the text as "[image]".
         group: Neighbours of one group are one message of the provider.
         starts_window: The conversation was compressed here: what came before is out.
         rewinds_to: Place of the prompt that this one replaces, with all behind it;
@@ -82,7 +83,7 @@ class Entry:
     usage: Usage | None = None
     model: str = ""
     chain: Chain = "main"
-    images: int = 0
+    images: tuple[Picture, ...] = ()
     group: str = ""
     starts_window: bool = False
     rewinds_to: str = ""

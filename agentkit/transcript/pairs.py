@@ -41,7 +41,7 @@ def _together(first: Entry, second: Entry) -> Entry:
         message=Message("assistant", "\n".join(texts), calls),
         usage=second.usage or first.usage,
         model=first.model or second.model,
-        images=first.images + second.images,
+        images=(*first.images, *second.images),
     )
 
 

@@ -42,6 +42,14 @@ LISTS = (
     "turns",
     "items",
 )
+SYSTEM_KEYS = (
+    "system",
+    "instructions",
+    "system_prompt",
+    "systemPrompt",
+    "systemInstruction",
+    "system_instruction",
+)
 WRAPPERS = ("request", "body", "kwargs", "inputs", "state", "values", "data", "thread", "对话")
 
 
@@ -243,9 +251,11 @@ class Reading:
         """Read what stands beside the messages, and the answer where the file holds it."""
         notes = self.notes
         notes.model = str(element.get("model") or notes.model)
-        for key in ("system", "instructions", "system_prompt", "systemPrompt"):
+        for key in SYSTEM_KEYS:
             if element.get(key):
-                notes.add_system(texts_of(element[key], key, notes))
+                said = element[key]
+                said = said.get("parts", said) if isinstance(said, Mapping) else said
+                notes.add_system(texts_of(said, key, notes))
                 notes.votes.update({"Anthropic messages"} if key == "system" else ())
                 notes.votes.update({"OpenAI responses"} if key == "instructions" else ())
         notes.add_tools(element.get("tools"))
@@ -255,7 +265,7 @@ class Reading:
                 yield from self._whole(inner, key)
             elif isinstance(inner, list) and inner and key != "data":
                 yield from self._any(inner, key)
-        usage = read_usage(element.get("usage"), "usage", notes)
+        usage = read_usage(element.get("usage") or element.get("usageMetadata"), "usage", notes)
         answers = _answers(element)
         for at, answer in answers:
             for entry in self._any(answer, at):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agentkit.messages import Message
+from agentkit.messages import Message, ToolCall
 from agentkit.text import clean_text
 from agentkit.transcript.blocks import read_content
 from agentkit.transcript.chat import Element, read_chat
@@ -20,19 +20,29 @@ from agentkit.transcript.notes import Entry, Notes
 from agentkit.wire import made_up_id
 from agentkit.wire.parts import read_call
 
-CALLS = ("function_call", "custom_tool_call", "mcp_call")
-OUTPUTS = ("function_call_output", "custom_tool_call_output")
+CALLS = (
+    "function_call",
+    "custom_tool_call",
+    "mcp_call",
+    "computer_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+)
+OUTPUTS = tuple(f"{call}_output" for call in CALLS)
+WORDS = (
+    "arguments",
+    "input",
+    "action",
+    "operation",
+)  # under one of these a call says what it wants
 GROUP = "one answer"  # until something else comes, all of it is one message
 OTHER_ITEMS = (
     "reasoning",
     "web_search_call",
     "file_search_call",
-    "computer_call",
-    "computer_call_output",
     "code_interpreter_call",
     "image_generation_call",
-    "local_shell_call",
-    "local_shell_call_output",
     "mcp_list_tools",
     "mcp_approval_request",
     "mcp_approval_response",
@@ -58,19 +68,28 @@ def read_item(element: Element, at: str, notes: Notes) -> Iterator[Entry]:
         yield from read_chat(element, at, notes, group=group)
     elif kind in CALLS:
         call_id = element.get("call_id") or element.get("id") or made_up_id(at)
-        arguments = element.get("arguments", element.get("input"))
-        call = read_call(call_id, str(element.get("name") or "tool"), arguments, None)
-        yield Entry(Message("assistant", "", (call,)), at, group=GROUP)
+        yield Entry(Message("assistant", "", (_call(element, kind, call_id),)), at, group=GROUP)
         if kind == "mcp_call" and "output" in element:
-            yield Entry(_output(element, str(call_id), at, notes), at)
+            yield _output(element, str(call_id), at, notes)
     elif kind in OUTPUTS:
-        yield Entry(_output(element, str(element.get("call_id") or ""), at, notes), at)
+        call_id = element.get("call_id") or element.get("id") or ""
+        yield _output(element, str(call_id), at, notes)
     else:
         notes.skip(f"{kind} item")
 
 
-def _output(element: Element, call_id: str, at: str, notes: Notes) -> Message:
+def _call(element: Element, kind: str, call_id: object) -> ToolCall:
+    """Return a call; what a tool of free text gets is text, and no broken JSON."""
+    name = str(element.get("name") or kind.removesuffix("_call"))
+    words: Any = next((element[key] for key in WORDS if key in element), None)
+    if kind == "custom_tool_call" and isinstance(words, str):
+        words = {"input": words}
+    return read_call(call_id, name, words, None)
+
+
+def _output(element: Element, call_id: str, at: str, notes: Notes) -> Entry:
     output: Any = element.get("output")
     failed = bool(element.get("error")) or element.get("status") == "failed"
-    text = read_content(output, at, notes).text()
-    return Message("tool", text, call_id=clean_text(call_id), is_error=failed)
+    found = read_content(output, at, notes, of_a_tool=True)
+    message = Message("tool", found.text(), call_id=clean_text(call_id), is_error=failed)
+    return Entry(message, at, images=tuple(found.images))
