@@ -39,6 +39,11 @@ ADVICE = (
     "wanted, record the turn anew."
 )
 
+FORGOTTEN_SINCE = (
+    "The user has had something of this conversation forgotten since, and what said it is "
+    "erased here. Replay a turn in which it was not said, or record the turn anew."
+)
+
 
 class Replay:
     """A recorded turn as everything that took part in it: model, tools and memory.
@@ -65,6 +70,8 @@ class Replay:
                 f"The trace holds no window of a turn {turn!r}.",
                 hint=f"Replay one of: {known}." if known else "Record a turn first.",
             )
+        last = self._entries[-1].seq
+        self._forgotten_since = any(e.kind == "Erased" and e.seq >= last for e in trace)
         self._texts = texts_at(trace, turn)  # one mapping a window: section → text
         self._said = self._of("ModelSaid")
         self._at = 0
@@ -202,7 +209,8 @@ class Replay:
         return [entry for entry in self._entries if entry.kind == kind]
 
     def _differs(self, what: str) -> TraceError:
-        error = TraceError(f"The replay of {self._turn} {what}.", hint=ADVICE)
+        hint = FORGOTTEN_SINCE if self._forgotten_since else ADVICE
+        error = TraceError(f"The replay of {self._turn} {what}.", hint=hint)
         self.difference = self.difference or error
         return error
 

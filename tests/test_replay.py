@@ -255,6 +255,30 @@ def test_what_memory_brought_is_brought_again_and_nothing_is_written(
     assert replayed.kinds()[-1] == "Wrote"
 
 
+class Forgets(Memory):
+    """Forgets on "forget that" what was said of the dentist."""
+
+    forgotten: tuple[str, ...] = ()
+
+    def write(self, messages: Sequence[Message], *, system: str) -> list[Event]:
+        self.forgotten = ("My dentist is Dr Lee.",) if "forget" in messages[0].text else ()
+        return super().write(messages, system=system)
+
+
+def test_a_turn_that_said_what_was_forgotten_since_does_not_replay_and_says_why(
+    tmp_path: Path,
+) -> None:
+    said = ["hello", "My dentist is Dr Lee.", "forget that", "and now?"]
+    trace = record(*["ok"] * 4, texts=said, path=tmp_path / "t", memory=Forgets())
+
+    with pytest.raises(TraceError) as caught:
+        again(trace, "t2")
+    replayed = [again(trace, turn)[0].answer for turn in ("t1", "t4")]
+
+    assert caught.value.hint.startswith("The user has had something")
+    assert replayed == ["ok", "ok"]
+
+
 @given(whims=WHIMS, texts=st.lists(TEXTS, min_size=1, max_size=3))
 @STEADY
 def test_any_conversation_replays_turn_by_turn(whims: list[ModelSaid], texts: list[str]) -> None:
