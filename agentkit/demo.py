@@ -223,7 +223,8 @@ async def _chat(notes_file: Path, model: str | None, memory_file: Path | None) -
                 memory=memory,
                 compress=True,
             )
-            print(f"model {session.agent.model.name}; an empty line ends the conversation")
+            name = session.agent.model.name
+            print(f"model {name}; an empty line ends the conversation, {NEW} begins another")
             while text := (await asyncio.to_thread(_read_line, "you    ")).strip():
                 if text == NEW:
                     settled = session.handover.tokens
