@@ -12,6 +12,7 @@ Read after: report/rows.py, flags.py, window.py.     Read next: report/text.py.
 from __future__ import annotations
 
 import re
+from collections import Counter as Bag
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -213,12 +214,12 @@ class _Building:
         return {name: tokens for name, tokens in found.items() if tokens}
 
     def _sections(self, fixed: dict[str, int], inside: int) -> tuple[Line, ...]:
-        sums = dict(fixed)
+        sums = Bag(fixed)
         for row in self.found.rows:
             if not row.orphan:
-                apart = {"tool calls": row.call_tokens, "images": row.image_tokens}
-                for part, tokens in ((row.part, row.tokens - sum(apart.values())), *apart.items()):
-                    sums[part] = sums.get(part, 0) + tokens
+                sums[row.part] += row.tokens - row.call_tokens - row.image_tokens
+                sums["tool calls"] += row.call_tokens
+                sums["images"] += row.image_tokens
         return tuple(Line(p, sums[p], _share(sums[p], inside)) for p in PARTS if sums.get(p))
 
     def _biggest(self, fixed: dict[str, int], inside: int) -> tuple[Contributor, ...]:

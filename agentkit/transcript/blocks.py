@@ -86,7 +86,7 @@ def _read(content: Any, at: str, notes: Notes, found: Content, depth: int) -> No
         return
     if isinstance(content, str):
         found.texts.append(clean_text(content, max_chars=len(content)))
-    elif isinstance(content, Mapping) and depth < MAX_DEPTH:
+    elif isinstance(content, dict) and depth < MAX_DEPTH:
         _block(content, at, notes, found, depth)
     elif isinstance(content, list) and depth < MAX_DEPTH:
         for block in content:
@@ -148,7 +148,7 @@ def _kind_without_type(block: Mapping[str, Any]) -> str:
 def read_use(block: Mapping[str, Any], at: str, position: int) -> ToolCall:
     """Read a call, in the blocks of any provider."""
     inner = block.get("functionCall", block.get("function_call"))
-    block = inner if isinstance(inner, Mapping) else block
+    block = inner if isinstance(inner, dict) else block
     call_id = block.get("id") or block.get("toolCallId") or block.get("tool_call_id")
     name = str(block.get("name") or block.get("toolName") or "tool")
     arguments = next((block[k] for k in ("input", "args", "arguments") if k in block), None)
@@ -158,10 +158,10 @@ def read_use(block: Mapping[str, Any], at: str, position: int) -> ToolCall:
 def _result(block: Mapping[str, Any], at: str, notes: Notes, depth: int) -> Result:
     """Read a result: its content is a string, blocks, or JSON of the tool's own."""
     own = block.get("functionResponse", block.get("function_response"))
-    block = own if isinstance(own, Mapping) else block
+    block = own if isinstance(own, dict) else block
     inner = Content(inside=True)
     content = next((block[k] for k in RESULTS if k in block), None)
-    if isinstance(content, Mapping) and "type" not in content:
+    if isinstance(content, dict) and "type" not in content:
         inner.texts.append(clean_text(json.dumps(content, ensure_ascii=False)))
     else:
         _read(content, at, notes, inner, depth + 1)
@@ -177,7 +177,7 @@ def _result(block: Mapping[str, Any], at: str, notes: Notes, depth: int) -> Resu
 def _document(block: Mapping[str, Any], at: str, notes: Notes, found: Content, depth: int) -> None:
     """Read a document: one of text is text, any other is named and not counted."""
     source = block.get("source")
-    source = source if isinstance(source, Mapping) else {}
+    source = source if isinstance(source, dict) else {}
     if source.get("type") == "text" and isinstance(source.get("data"), str):
         _read(source["data"], at, notes, found, depth + 1)
     elif source.get("type") == "content":

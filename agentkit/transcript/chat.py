@@ -20,7 +20,7 @@ from agentkit.transcript.usage import read_usage
 from agentkit.wire import made_up_id
 from agentkit.wire.parts import read_call
 
-Element = Mapping[str, Any]
+Element = Mapping[str, Any]  # always a dict: JSON has no other, and to ask for that is fast
 
 ROLE_OF: Mapping[str, Role] = {
     "system": "system",
@@ -53,7 +53,7 @@ def role_of(element: Element) -> tuple[str, Role | None]:
     """Return a message's role as it is written, and as the kit calls it."""
     for key in ROLE_KEYS:
         value = element.get(key)
-        if isinstance(value, Mapping):  # {"author": {"role": "user"}}
+        if isinstance(value, dict):  # {"author": {"role": "user"}}
             value = value.get("role")
         if isinstance(value, str):
             return value, ROLE_OF.get(value.strip().lower())
@@ -128,13 +128,13 @@ def _calls(element: Element, at: str, notes: Notes) -> Iterator[ToolCall]:
         notes.skip("tool_calls that are no list")
     if not isinstance(calls, Sequence) or isinstance(calls, str) or not calls:
         old = element.get("function_call")
-        calls = [{"function": old}] if isinstance(old, Mapping) else []
+        calls = [{"function": old}] if isinstance(old, dict) else []
     for position, call in enumerate(calls):
-        if not isinstance(call, Mapping):
+        if not isinstance(call, dict):
             notes.skip("tool call that is no object")
             continue
         function = call.get("function") or call.get("custom")
-        if not isinstance(function, Mapping):
+        if not isinstance(function, dict):
             yield read_use(call, at, position)
             continue
         notes.votes.add("OpenAI chat")

@@ -13,7 +13,7 @@ Read after: chat.py.     Read next: own.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from agentkit.transcript.chat import Element, read_chat
@@ -44,7 +44,7 @@ class ClaudeCode:
         if not isinstance(kind, str):
             return False
         ours = any(key in element for key in ("uuid", "parentUuid", "sessionId", "leafUuid"))
-        spoken = kind in SPOKEN and isinstance(element.get("message"), Mapping)
+        spoken = kind in SPOKEN and isinstance(element.get("message"), dict)
         return spoken or (kind == "summary" and "summary" in element) or ours
 
     def read(self, element: Element, at: str, notes: Notes) -> Iterator[Entry]:
@@ -56,7 +56,7 @@ class ClaudeCode:
         elif kind == "system":
             self._boundary |= element.get("subtype") == COMPRESSED
             notes.skip(f"system entry {element.get('subtype') or ''}".strip())
-        elif kind not in SPOKEN or not isinstance(message, Mapping):
+        elif kind not in SPOKEN or not isinstance(message, dict):
             notes.skip(kind)
         elif element.get("isApiErrorMessage") is True:
             notes.skip("API error message")

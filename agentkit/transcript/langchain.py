@@ -36,14 +36,14 @@ def _fields(element: Element) -> tuple[str, Mapping[str, Any]]:
     """Return the type of a dumped message, in lower case, and its fields; "" for none."""
     names = element.get("id")
     kwargs = element.get("kwargs")
-    if "lc" in element and isinstance(names, list) and names and isinstance(kwargs, Mapping):
+    if "lc" in element and isinstance(names, list) and names and isinstance(kwargs, dict):
         name = str(names[-1])
         return (_plain(name), kwargs) if "Message" in name else ("", {})
     kind = element.get("type")
     if not isinstance(kind, str) or "message" in element:
         return "", {}
     data = element.get("data")
-    if isinstance(data, Mapping) and _plain(kind) in (*ROLE_OF, *OTHER_TYPES):
+    if isinstance(data, dict) and _plain(kind) in (*ROLE_OF, *OTHER_TYPES):
         return _plain(kind), data
     if "role" not in element and "content" in element and _plain(kind) in ROLE_OF:
         return _plain(kind), element
@@ -74,7 +74,7 @@ def read_langchain(element: Element, at: str, notes: Notes) -> Iterator[Entry]:
     }
     usage = read_usage(fields.get("usage_metadata"), at, notes)
     response = fields.get("response_metadata")
-    response = response if isinstance(response, Mapping) else {}
+    response = response if isinstance(response, dict) else {}
     usage = usage or read_usage(response.get("token_usage") or response.get("usage"), at, notes)
     model = str(response.get("model_name") or response.get("model") or "")
     for entry in read_chat(said, at, notes):
@@ -84,12 +84,12 @@ def read_langchain(element: Element, at: str, notes: Notes) -> Iterator[Entry]:
 def _calls(fields: Mapping[str, Any]) -> list[Any]:
     """Return the calls of a message, those with arguments that are no JSON among them."""
     extra = fields.get("additional_kwargs")
-    extra = extra if isinstance(extra, Mapping) else {}
+    extra = extra if isinstance(extra, dict) else {}
     calls: list[Any] = []
     for found in (fields.get("tool_calls"), fields.get("invalid_tool_calls")):
         calls += found if isinstance(found, list) else []
     content = fields.get("content")
-    if any(isinstance(b, Mapping) and b.get("type") == "tool_use" for b in _blocks(content)):
+    if any(isinstance(b, dict) and b.get("type") == "tool_use" for b in _blocks(content)):
         return []  # the same calls stand in the content
     raw = extra.get("tool_calls")
     return calls or (raw if isinstance(raw, list) else [])

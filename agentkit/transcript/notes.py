@@ -11,7 +11,6 @@ Read after: messages.py, tools.py.     Read next: blocks.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -165,22 +164,22 @@ class Notes:
         if isinstance(tools, list):
             found = [spec for tool in tools if (spec := _tool(tool)) is not None]
             for tool in tools:
-                if isinstance(tool, Mapping) and "input_schema" in tool:
+                if isinstance(tool, dict) and "input_schema" in tool:
                     self.votes.add("Anthropic messages")
-                elif isinstance(tool, Mapping) and isinstance(tool.get("function"), Mapping):
+                elif isinstance(tool, dict) and isinstance(tool.get("function"), dict):
                     self.votes.add("OpenAI chat")
             self.tools = found or self.tools
 
 
 def _tool(tool: Any) -> ToolSpec | None:
     """Read one tool of a request, in any provider's form."""
-    if not isinstance(tool, Mapping):
+    if not isinstance(tool, dict):
         return None
     inner = tool.get("function")
-    inner = inner if isinstance(inner, Mapping) else tool
+    inner = inner if isinstance(inner, dict) else tool
     schema = inner.get("parameters") or inner.get("input_schema") or inner.get("inputSchema")
     return ToolSpec(
         clean_text(str(inner.get("name") or tool.get("type") or "tool")),
         clean_text(str(inner.get("description") or "")),
-        schema if isinstance(schema, Mapping) else {},
+        schema if isinstance(schema, dict) else {},
     )

@@ -9,7 +9,7 @@ Read after: trace.py, chat.py.     Read next: reading.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from agentkit.messages import Message, Usage, assistant, user
@@ -69,7 +69,7 @@ class OwnTrace:
                     None,
                 )
                 for i, call in enumerate(calls)
-                if isinstance(call, Mapping)
+                if isinstance(call, dict)
             )
             yield Entry(Message("assistant", text, read), at, "", self._usage, self._model)
             self._usage = None
@@ -79,7 +79,7 @@ class OwnTrace:
         if isinstance(budget, int) and isinstance(reserve, int) and 0 <= reserve < budget:
             notes.budget = (budget, reserve)
         new = element.get("new")
-        for name, text in new.items() if isinstance(new, Mapping) else ():
+        for name, text in new.items() if isinstance(new, dict) else ():
             if name == "tools":
                 notes.add_tools(_json(text))
             elif str(name).startswith("pinned") and str(text) not in notes.pinned:
@@ -97,7 +97,7 @@ def _json(text: Any) -> Any:
 
 def _own_usage(raw: Any, at: str, notes: Notes) -> Usage | None:
     """Read usage as a trace keeps it: `input` holds what is cached."""
-    if not isinstance(raw, Mapping):
+    if not isinstance(raw, dict):
         return None
     details = {"cached_tokens": raw.get("cache_read"), "cache_creation": raw.get("cache_write")}
     named = {"input_tokens": raw.get("input"), "output_tokens": raw.get("output")}

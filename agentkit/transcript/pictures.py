@@ -113,7 +113,7 @@ def _strings(block: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, st
     for key, value in block.items():
         if isinstance(value, str):
             yield key, value
-        elif isinstance(value, Mapping) and depth < MOST_DEPTH:
+        elif isinstance(value, dict) and depth < MOST_DEPTH:
             yield from _strings(value, depth + 1)
 
 

@@ -12,7 +12,7 @@ Read after: claude_code.py, langchain.py, own.py.     Read next: transcript/__in
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -111,9 +111,9 @@ class Reading:
         if start not in ("{", "["):
             return True
         one, two = parsed(first), parsed(second)
-        if isinstance(one, Mapping):
+        if isinstance(one, dict):
             return True
-        return isinstance(two, Mapping) and one is None and first.strip() not in ("{", "[")
+        return isinstance(two, dict) and one is None and first.strip() not in ("{", "[")
 
     def _lines(self, waiting: str) -> Iterator[Entry]:
         """Yield the entries of all lines; one is read ahead, to know which is the last."""
@@ -132,7 +132,7 @@ class Reading:
         if "\ufffd" in line:
             self.notes.fault("unreadable characters", at, "they show as \ufffd")
         value = parsed(line)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             yield from self._element(value, at)
         elif isinstance(value, list) and value:
             for position, inner in enumerate(value):
@@ -173,7 +173,7 @@ class Reading:
             yield from self._lines(rest.lstrip())
 
     def _any(self, value: Any, at: str) -> Iterator[Entry]:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             yield from self._element(value, at)
         elif isinstance(value, list):
             for inner in value:
@@ -185,14 +185,16 @@ class Reading:
 
     def _element(self, element: Element, at: str) -> Iterator[Entry]:
         """Yield the entries of one object, by its shape, and count those that say something."""
-        if self._is_whole(element):
+        entry = self._claude.is_entry(element)
+        if not entry and self._is_whole(element):
             yield from self._whole(element, at)
             return
         system = len(self.notes.system)
         chains: set[Chain] = set()
-        for entry in self._message(element, at):
-            chains.add(entry.chain)
-            yield entry
+        found = self._claude.read(element, at, self.notes) if entry else self._message(element, at)
+        for each in found:
+            chains.add(each.chain)
+            yield each
         if len(self.notes.system) > system:
             chains.add("main")
         for chain in chains:
@@ -201,8 +203,7 @@ class Reading:
     def _is_whole(self, element: Element) -> bool:
         """Return whether an object holds a conversation, and is no entry of one."""
         return (
-            not self._claude.is_entry(element)
-            and not is_event(element)
+            not is_event(element)
             and not is_item(element)
             and not is_langchain(element)
             and _is_request(element)
@@ -210,8 +211,6 @@ class Reading:
 
     def _message(self, element: Element, at: str) -> Iterator[Entry]:
         """Return the entries of one message, by its shape."""
-        if self._claude.is_entry(element):
-            return self._claude.read(element, at, self.notes)
         if is_event(element):
             return self._own.read(element, at, self.notes)
         if is_item(element):
@@ -254,14 +253,14 @@ class Reading:
         for key in SYSTEM_KEYS:
             if element.get(key):
                 said = element[key]
-                said = said.get("parts", said) if isinstance(said, Mapping) else said
+                said = said.get("parts", said) if isinstance(said, dict) else said
                 notes.add_system(texts_of(said, key, notes))
                 notes.votes.update({"Anthropic messages"} if key == "system" else ())
                 notes.votes.update({"OpenAI responses"} if key == "instructions" else ())
         notes.add_tools(element.get("tools"))
         for key in WRAPPERS:
             inner = element.get(key)
-            if isinstance(inner, Mapping) and _is_request(inner):
+            if isinstance(inner, dict) and _is_request(inner):
                 yield from self._whole(inner, key)
             elif isinstance(inner, list) and inner and key != "data":
                 yield from self._any(inner, key)
@@ -285,7 +284,7 @@ def _is_request(element: Element) -> bool:
     if isinstance(element.get("input"), str) and "model" in element:
         return True
     return any(
-        isinstance(element.get(key), Mapping) and _is_request(element[key])
+        isinstance(element.get(key), dict) and _is_request(element[key])
         for key in (*WRAPPERS, "response")
     )
 
@@ -296,10 +295,10 @@ def _answers(element: Element) -> list[tuple[str, Any]]:
     output, choices, response = (element.get(k) for k in ("output", "choices", "response"))
     if isinstance(output, list):
         found += [(f"output {i}", item) for i, item in enumerate(output)]
-    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         message = choices[0].get("message")
-        found += [("choice 0", message)] if isinstance(message, Mapping) else []
-    if isinstance(response, Mapping):
+        found += [("choice 0", message)] if isinstance(message, dict) else []
+    if isinstance(response, dict):
         found.append(("response", response))
     return found
 

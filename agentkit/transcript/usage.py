@@ -22,7 +22,7 @@ DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details
 
 def read_usage(reported: Any, at: str, notes: Notes) -> Usage | None:
     """Return reported usage, or None; what is negative or no number is noted as a fault."""
-    if not isinstance(reported, Mapping):
+    if not isinstance(reported, dict):
         if reported is not None:
             notes.fault("usage", at, "what is reported is no object: not used")
         return None
@@ -35,7 +35,7 @@ def read_usage(reported: Any, at: str, notes: Notes) -> Usage | None:
     cache_write = _number(reported, ANTHROPIC_CACHE[1:]) if anthropic else None
     for name in DETAILS:
         details = reported.get(name)
-        if isinstance(details, Mapping) and not anthropic:
+        if isinstance(details, dict) and not anthropic:
             cache_read = _number(details, ("cached_tokens", "cache_read"))
             cache_write = _number(details, ("cache_creation",))
     numbers = (read, wrote, cache_read, cache_write)
