@@ -41,6 +41,7 @@ _NEAR = {
 }
 _AS_VERBS = frozenset({"=list", "=read", "=show"})  # what they mean at the beginning of a request
 _REMOVES = frozenset({"=delete", "=forget", "=cancel"})
+_LOOKS_UP = frozenset({"=recall", "=search"})
 # Sentences of a description that tell when *not* to use it, or what comes back.
 _ASIDE = re.compile(
     r"(?i)(?:do )?not?\b|never\b|otherwise\b|returns?\b|fails?\b|"
@@ -166,11 +167,16 @@ def _in_name(word: str, name: set[str]) -> float:
 
 
 def look_it_up(request: str, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, Filled] | None:
-    """Return a tool that searches, for a question about the user that nothing answered."""
+    """Return a tool that searches, for a question about the user that nothing answered.
+
+    What recalls memories comes before what searches anything else.
+    """
     if not asks(gist(request)) or not personal(gist(request)):
         return None
-    for tool in tools:
-        if tool.available and tool.tier == "read" and "=search" in concepts(tool.name):
+    said = {tool.name: concepts(tool.name) for tool in tools}
+    for tool in sorted(tools, key=lambda tool: "=recall" not in said[tool.name]):
+        searches = not _LOOKS_UP.isdisjoint(said[tool.name])
+        if tool.available and tool.tier == "read" and searches:
             filled = fill(request, tool)
             if filled.explains and not filled.missing:
                 return tool, filled

@@ -496,6 +496,17 @@ def test_a_question_about_the_user_is_looked_up_where_nothing_answers_it() -> No
 
 
 @pytest.mark.parametrize(
+    ("request_", "query"),
+    [("What do you know about my dentist?", "dentist"), ("我住在哪里？", "住 哪")],
+)
+def test_what_the_user_may_have_told_is_looked_up_in_memory_first(
+    request_: str, query: str
+) -> None:
+    for tools in (MEMORY, [*NOTES, *MEMORY], [*MEMORY, *NOTES]):
+        assert called(request_, tools) == ("memory.recall", {"query": query})
+
+
+@pytest.mark.parametrize(
     ("request_", "answer"),
     [
         ("hello", "Hello. What shall I look at?"),
