@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agentkit.messages import Message, mend, rounds, user
-from agentkit.summary import BUDGET, Summary, summarise
+from agentkit.summary import BUDGET, Summary, read_summary, summarise
 from agentkit.tokens import message_size
 from agentkit.value import Rules
 
@@ -102,3 +102,16 @@ def as_message(summary: Summary) -> Message:
 def is_summary(message: Message) -> bool:
     """Return whether a message is a summary that stands for what was said before it."""
     return message.role == "user" and message.text.startswith(HEADINGS)
+
+
+def from_message(message: Message, *, count: Callable[[str], int]) -> Summary:
+    """Return the summary that a history begins with."""
+    return read_summary(message.text.partition("\n")[2], count=count)
+
+
+def typed(text: str) -> str:
+    """Return what a user typed, so that it is never taken for a summary.
+
+    A summary is read among the rules, and nobody may write there by knowing its heading.
+    """
+    return f" {text}" if text.startswith(HEADINGS) else text

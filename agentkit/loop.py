@@ -23,6 +23,7 @@ from typing import Protocol
 
 from agentkit import events
 from agentkit.clock import Clock, SystemClock
+from agentkit.compress import typed
 from agentkit.context import Frame, as_event, lay_out
 from agentkit.errors import AgentkitError, MessageError, ModelError
 from agentkit.guard import Limits, Step, verdict
@@ -140,7 +141,7 @@ async def run_turn(
     Raises:
         MessageError: The text is empty. Nothing has happened then.
     """
-    said_by_user = clean_text(text)
+    said_by_user = typed(clean_text(text))
     if not said_by_user.strip():
         raise MessageError("The message is empty.", hint="Say what the agent should do.")
     running = _Running(

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from agentkit import events
 from agentkit.clock import Clock, SystemClock
-from agentkit.compress import Compression, as_message, is_summary
+from agentkit.compress import Compression, as_message, from_message, is_summary
 from agentkit.context import SYSTEM_PROMPT, Frame
 from agentkit.errors import AgentkitError, BudgetError, MessageError
 from agentkit.guard import Limits
@@ -65,8 +65,8 @@ class Session:
         reserve: Tokens kept for the answer; by default an eighth, at most 1,024.
         limits: When a turn has called enough tools.
         consent: Asked before a destructive call; without it there is none.
-        history: Messages to go on from; system messages among them are left out. What no
-            model would accept is mended, and the trace says so.
+        history: Messages to go on from, e.g. those of a saved session; system messages among
+            them are left out. What no model would accept is mended, and the trace says so.
         clock: Gives time and ids.
         trace: Gets the events; by default one in memory.
         memory: Recalled from at the start of a turn and beside tool results, and written
@@ -126,10 +126,6 @@ class Session:
         model = model or load_model()
         window = context_window(model.name) if budget is None else budget
         room = min(MOST_RESERVE, window // RESERVE_SHARE) if reserve is None else reserve
-        earlier = handover if handover is not None and handover.text else None
-        self.monitor = Monitor(
-            window=window, reserve=room, model=model.name, rules=_rules_of(values), earlier=earlier
-        )
         counter = Counter.for_model(model.name, unknown_ok=True)
         texts = (pinned,) if isinstance(pinned, str) else tuple(pinned)  # one text is one rule
         frame = Frame(window, room, counter, system, texts, values or load_rules())
@@ -137,6 +133,12 @@ class Session:
         self.trace = trace if trace is not None else Trace(clock=clock)
         self.short, self._summary_model = short, summary_model
         self.messages: list[Message] = self._sound(history)
+        if handover is None and self.messages and is_summary(self.messages[0]):
+            handover = from_message(self.messages.pop(0), count=counter)
+        earlier = handover if handover is not None and handover.text else None
+        self.monitor = Monitor(
+            window=window, reserve=room, model=model.name, rules=_rules_of(values), earlier=earlier
+        )
         if short is not None and not short.messages:  # one that was loaded has them already
             short.append(self.messages)
             short.summary = earlier or short.summary

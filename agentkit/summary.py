@@ -18,6 +18,7 @@ Built in:   notebooks/08_short_term_and_working_memory.ipynb
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,6 +60,7 @@ _HEADINGS: Mapping[str, tuple[str, str]] = {  # English, Chinese
     "progress": ("Progress", "进展"),
 }
 _LEFT_OUT = ("({} sentences left out)", "（省略了 {} 句）")
+_WAS_LEFT_OUT = re.compile(r"\((\d{1,9}) sentences left out\)|（省略了 (\d{1,9}) 句）")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,28 @@ class Summary:
 
     def __repr__(self) -> str:
         return self.text or "Summary(nothing to say)"
+
+
+def read_summary(text: str, *, count: Callable[[str], int]) -> Summary:
+    """Return the summary that has this text; a line under no heading counts as told."""
+    lines = text.split("\n")
+    chinese = any(line.startswith(f"{both[1]}：") for line in lines for both in _HEADINGS.values())
+    colon = "：" if chinese else ":"
+    headings = {f"{both[chinese]}{colon}": part for part, both in _HEADINGS.items()}
+    found: dict[str, list[str]] = {part: [] for part in PARTS}
+    part, lost = "told", 0
+    for line in lines:
+        heading = next((each for each in headings if line.startswith(each)), "")
+        part = headings.get(heading, part)
+        said = line.removeprefix(heading).strip().removeprefix("- ")
+        left_out = _WAS_LEFT_OUT.fullmatch(said)
+        if left_out:
+            lost = int(left_out[1] or left_out[2])
+        elif said:
+            found[part].append(said)
+    parts: dict[str, Any] = {name: tuple(said) for name, said in found.items() if name != "goal"}
+    summary = Summary(goal=" ".join(found["goal"]), chinese=chinese, left_out=lost, **parts)
+    return replace(summary, tokens=count(summary.text) if summary.text else 0)
 
 
 def summarise(
