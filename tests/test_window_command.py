@@ -302,3 +302,22 @@ def test_offered_tools_are_counted_and_one_of_a_thing_is_said_as_one(tmp_path: P
     assert "  2 tools offered" in as_text(two)
     assert "  1 tool offered" in as_text(one)
     assert "in 2 messages, 1 round: continue" in as_text(one)
+
+
+def test_the_page_shows_what_was_reported_behind_what_is_counted(tmp_path: Path) -> None:
+    """By hand: 19,000 of 126,976 usable tokens are 14.963 %, cut to 14."""
+    report = window_report(saved(tmp_path, CHAT))
+    counted = report.used / report.usable
+
+    page = as_html(report)
+
+    assert f'class="reported" style="width:{19_000 / 126_976 - counted:.3%}' in page
+    assert "14 % reported by the provider (paler)" in page
+    assert '<li class="sub">keeps everything of lasting value</li>' in page
+
+
+def test_what_the_file_holds_is_not_named_as_missing_from_it(tmp_path: Path) -> None:
+    bare = {**CHAT, "messages": CHAT["messages"][1:]}  # type: ignore[index]
+
+    assert "(tools and whatever else was sent)" in as_text(window_report(saved(tmp_path, CHAT)))
+    assert "(system prompt, tools and whatever" in as_text(window_report(saved(tmp_path, bare)))

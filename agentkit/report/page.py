@@ -49,15 +49,19 @@ p{margin:4px 0}.soft{color:var(--soft)}
 .bar{display:flex;height:36px;border-radius:6px;overflow:hidden;background:var(--box);
 box-shadow:inset 0 0 0 1px var(--line);margin:14px 0 4px}
 .bar span{display:block;height:100%;border-right:1px solid var(--bg)}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:4px 12px 4px 0;
-border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
-th{font-weight:600;color:var(--soft)}.n{text-align:right;white-space:nowrap}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:4px 12px 4px 0;border-bottom:1px solid var(--line);
+vertical-align:top;overflow-wrap:break-word}td:last-child,th:last-child{padding-right:0}
+th{font-weight:600;color:var(--soft);white-space:nowrap}.n{text-align:right;white-space:nowrap}
 .dot{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:8px;
 box-shadow:inset 0 0 0 1px var(--line)}
 ul{margin:0;padding-left:20px}li{margin:4px 0;overflow-wrap:anywhere}
+li.sub{list-style:none;padding-left:16px;color:var(--soft);margin:0}
+.bar .reported{opacity:.45;border:0}
 .flag{border-left:4px solid #D55E00;padding:4px 12px;margin:8px 0;background:var(--box)}
 .out{font-weight:700}
 """
+NUMBERS = ("tokens", "share", "slimmed", "of what is inside")  # columns to the right
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -82,7 +86,9 @@ def _body(report: WindowReport) -> Iterator[str]:
     yield _biggest(report)
     yield from _flags(report)
     if report.reported is not None:
-        yield "<h2>Reported by the provider</h2>" + _table((), reported_rows(report.reported))
+        rows = [(escape(name), escape(value)) for name, value in reported_rows(report)]
+        named = [(f'<span class="n">{name}</span>', value) for name, value in rows]
+        yield "<h2>Reported by the provider</h2>" + _table((), named, escaped=True)
     yield _lasting(report)
     yield _list("Calls and results", calls_and_results(report))
     yield _list("In a smaller window", what_if(report.what_if))
@@ -99,13 +105,7 @@ def _bars(report: WindowReport) -> Iterator[str]:
     inside = "; ".join(f"{line.name} {line.tokens:,}" for line in report.sections)
     said = escape(f"Inside: {inside}")
     yield f'<div class="bar" role="img" aria-label="{said}">{"".join(parts)}</div>'
-    full = min(report.used / report.usable, 1) if report.usable else 1
-    label = f"{percent(report.used, report.usable)} of the usable window"
-    yield (
-        f'<div class="bar" style="height:12px" role="img" aria-label="{label}">'
-        f'<span style="width:{full:.3%};background:#0072B2"></span></div>'
-        f'<p class="soft">Above: what is inside. Below: {label}.</p>'
-    )
+    yield _fullness(report)
     rows = [
         (
             f'<span class="dot" style="background:{COLORS[line.name]}"></span>{escape(line.name)}',
@@ -115,6 +115,26 @@ def _bars(report: WindowReport) -> Iterator[str]:
         for line in report.sections
     ]
     yield _table(("section", "tokens", "of what is inside"), rows, escaped=True)
+
+
+def _fullness(report: WindowReport) -> str:
+    """Return a bar of the usable window: what is counted, and behind it what was reported."""
+    reported = report.reported.input if report.reported is not None else 0
+    counted = _part(report.used, report.usable)
+    more = max(_part(reported, report.usable) - counted, 0)
+    label = f"{percent(report.used, report.usable)} of the usable window is counted here"
+    if more:
+        label += f", {percent(reported, report.usable)} reported by the provider (paler)"
+    return (
+        f'<div class="bar" style="height:12px" role="img" aria-label="{label}">'
+        f'<span style="width:{counted:.3%};background:#0072B2;border:0"></span>'
+        f'<span class="reported" style="width:{more:.3%};background:#0072B2"></span></div>'
+        f'<p class="soft">Above: what is inside. Below: {label}.</p>'
+    )
+
+
+def _part(tokens: int, usable: int) -> float:
+    return min(tokens / usable, 1) if usable else 1
 
 
 def _biggest(report: WindowReport) -> str:
@@ -157,7 +177,7 @@ def _lasting(report: WindowReport) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, escaped: bool = False) -> str:
-    numbers = {i for i, name in enumerate(head) if name in ("tokens", "share", "slimmed")}
+    numbers = {i for i, name in enumerate(head) if name in NUMBERS}
     top = "".join(f"<th{_class(i, numbers)}>{escape(name)}</th>" for i, name in enumerate(head))
     body = "".join(
         "<tr>"
@@ -168,7 +188,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, escaped: bool 
         + "</tr>"
         for row in rows
     )
-    return f"<table>{f'<tr>{top}</tr>' if head else ''}{body}</table>"
+    top = f"<tr>{top}</tr>" if head else ""
+    return f'<div class="wide" tabindex="0"><table>{top}{body}</table></div>'
 
 
 def _class(column: int, numbers: set[int]) -> str:
@@ -176,5 +197,11 @@ def _class(column: int, numbers: set[int]) -> str:
 
 
 def _list(title: str, lines: Iterator[str]) -> str:
-    items = "".join(f"<li>{escape(line.strip())}</li>" for line in lines)
+    items = "".join(_item(line) for line in lines)
     return f"<h2>{title}</h2><ul>{items}</ul>" if items else ""
+
+
+def _item(line: str) -> str:
+    """Return one line of a list; one that is indented belongs to the one above it."""
+    kind = ' class="sub"' if line.startswith("  ") else ""
+    return f"<li{kind}>{escape(line.strip())}</li>"

@@ -12,13 +12,14 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from agentkit.report.facts import Reported, WhatIf, WindowReport
+from agentkit.report.facts import WhatIf, WindowReport
 from agentkit.snapshot import dollars, percent
 from agentkit.text import one_line, pad, width
 
 BAR_COLUMNS = 28
 MOST_FAULTS = 12  # that are named in a terminal; all are counted
 MOST_DROPPED = 5
+MISSING = {"system": "system prompt", "tools": "tools"}  # by section; files often leave them out
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -78,7 +79,7 @@ def _lines(report: WindowReport) -> Iterator[str]:
     for title, lines in (
         ("Biggest", _biggest(report)),
         ("Flags", _flags(report)),
-        ("Reported by the provider", _reported(report.reported)),
+        ("Reported by the provider", _reported(report)),
         ("Of lasting value", _lasting(report)),
         ("Calls and results", calls_and_results(report)),
         ("In a smaller window", what_if(report.what_if)),
@@ -121,14 +122,15 @@ def _flags(report: WindowReport) -> Iterator[str]:
         yield f"  → {flag.remedy}"
 
 
-def _reported(reported: Reported | None) -> Iterator[str]:
-    if reported is None:
-        return
-    yield from (f"{name:<21} {value}" for name, value in reported_rows(reported))
+def _reported(report: WindowReport) -> Iterator[str]:
+    yield from (f"{name:<21} {value}" for name, value in reported_rows(report))
 
 
-def reported_rows(reported: Reported) -> list[tuple[str, str]]:
+def reported_rows(report: WindowReport) -> list[tuple[str, str]]:
     """Return what was reported beside what we count, as names and values."""
+    reported = report.reported
+    if reported is None:
+        return []
     cached = percent(reported.cache_read, reported.input)
     rows = [
         (
@@ -140,8 +142,10 @@ def reported_rows(reported: Reported) -> list[tuple[str, str]]:
         ("counted in the file", f"{reported.counted:,}"),
     ]
     if reported.not_in_file >= 0:
-        what = "system prompt, tools and whatever else was sent"
-        rows.append(("not in the file", f"{reported.not_in_file:,} ({what})"))
+        held = {line.name for line in report.sections}
+        missing = [name for part, name in MISSING.items() if part not in held]
+        what = f"{', '.join(missing)} and " if missing else ""
+        rows.append(("not in the file", f"{reported.not_in_file:,} ({what}whatever else was sent)"))
     else:
         more = -reported.not_in_file
         rows.append(("counted above it", f"{more:,}: cut before it was sent, or our estimate"))
