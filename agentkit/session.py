@@ -13,7 +13,7 @@ messages, the rounds and the trace with its file. Not erased are a paraphrase, c
 somebody saved, what a memory server's own `forget` tool removed, and `turns`, which hold
 what was read then for as long as the process lives.
 
-Read after: loop.py, monitor.py.     Read next: viz/window_bar.py.
+Read after: loop.py, past.py.     Read next: viz/window_bar.py.
 """
 
 from __future__ import annotations
@@ -27,30 +27,27 @@ from agentkit import events
 from agentkit.clock import Clock, SystemClock
 from agentkit.compress import Compression, as_message, from_message, is_summary
 from agentkit.context import SYSTEM_PROMPT, Frame
-from agentkit.errors import AgentkitError, BudgetError, MessageError
+from agentkit.errors import BudgetError, MessageError
 from agentkit.guard import Limits
 from agentkit.loop import Agent, Tools, Turn, run_turn
-from agentkit.memory.brought import Forgetting, Remembering
-from agentkit.messages import Message, faults, mend, rounds
+from agentkit.memory.brought import Remembering
+from agentkit.messages import Message, faults, mend
 from agentkit.models import Model, load_model
 from agentkit.monitor import Monitor
-from agentkit.summary import BUDGET, Summary
+from agentkit.past import Past
+from agentkit.summary import Summary
 from agentkit.tokens import Counter, context_window
 from agentkit.tools import Consent
 from agentkit.trace import Trace
 from agentkit.value import Rules, Valuer, load_rules
 from agentkit.value_model import ModelValues
-from agentkit.window import Packed, Section, pack
+from agentkit.window import Packed
 
 if TYPE_CHECKING:  # with its index of old rounds, which a session without it does not need
     from agentkit.memory.short import ShortTermMemory
 
 MOST_RESERVE = 1_024  # tokens kept for an answer: about a page
 RESERVE_SHARE = 8  # of a small window, an eighth
-HEADING = 20  # tokens, at most, that stand above a summary
-HANDOVER_SHARE = 4  # of a small window, a quarter; of others, 500 tokens
-LEARN_FROM = 0.5  # of what is usable; a history below that is in no danger
-LEARN_MESSAGES = 6  # at a time: the last three rounds are safe for being new
 
 
 class Session:
@@ -131,20 +128,25 @@ class Session:
         frame = Frame(window, room, counter, system, texts, values or load_rules())
         self.agent = Agent(model, frame, host, limits or Limits(), consent, clock, memory)
         self.trace = trace if trace is not None else Trace(clock=clock)
-        self.short, self._summary_model = short, summary_model
-        self.messages: list[Message] = self._sound(history)
-        if handover is None and self.messages and is_summary(self.messages[0]):
-            handover = from_message(self.messages.pop(0), count=counter)
+        messages = self._sound(history)
+        if handover is None and messages and is_summary(messages[0]):
+            handover = from_message(messages.pop(0), count=counter)
         earlier = handover if handover is not None and handover.text else None
         self.monitor = Monitor(
             window=window, reserve=room, model=model.name, rules=_rules_of(values), earlier=earlier
         )
         if short is not None and not short.messages:  # one that was loaded has them already
-            short.append(self.messages)
+            short.append(messages)
             short.summary = earlier or short.summary
-        if earlier is not None:
-            self.messages.insert(0, as_message(earlier))
-        self._compresses, self._gone, self._handed_over = compress, 0, False
+        self._past = Past(
+            messages if earlier is None else [as_message(earlier), *messages],
+            frame=frame,
+            monitor=self.monitor,
+            trace=self.trace,
+            short=short,
+            summary_model=summary_model,
+            compresses=compress,
+        )
         self.turns: list[Turn] = []
         self._busy = asyncio.Lock()
 
@@ -166,8 +168,8 @@ class Session:
         live: list[Message] = []
         async with self._busy:
             try:
-                await self._learn()
-                history, besides, gone = self._past()
+                await self._past.learn(self.agent.frame.values)
+                history, besides, gone = self._past.read()
                 turn = await run_turn(
                     text,
                     self.agent,
@@ -178,13 +180,13 @@ class Session:
                     gone=gone,
                 )
             except BaseException:  # interrupted, or a fault: keep what was done until then
-                self._grow(mend(live) if len(live) > 1 else ())
+                self._past.grow(mend(live) if len(live) > 1 else ())
                 raise
             self.turns.append(turn)
             self._keep(turn)
-            self._erase(turn.id)
-            await self._condense(turn.id)
-            self._act(turn.id)
+            self._past.erase(self.agent.memory, turn.id)
+            await self._past.condense(turn.id)
+            self._past.act(turn.id)
         if turn.error is not None:
             raise turn.error
         return turn.answer
@@ -196,10 +198,27 @@ class Session:
         return read[-1] if read else None
 
     @property
+    def messages(self) -> list[Message]:
+        """The history; since a compression it begins with the summary."""
+        return self._past.messages
+
+    @property
+    def short(self) -> ShortTermMemory | None:
+        """What keeps the rounds of the window, if anything does."""
+        return self._past.short
+
+    @property
     def handover(self) -> Summary:
         """What a next session should begin with, as of now."""
-        most = min(BUDGET, self.agent.frame.usable // HANDOVER_SHARE)
-        return self.monitor.hand_over(self.messages, count=self.agent.frame.counter, budget=most)
+        return self._past.handover
+
+    def compress(self) -> Compression:
+        """Make the history shorter now, whatever the monitor advises, or say why not.
+
+        Raises:
+            BudgetError: The session has a `short`, which does that.
+        """
+        return self._past.compress()
 
     def new_session(
         self, *, trace: Trace | None = None, short: ShortTermMemory | None = None
@@ -224,86 +243,11 @@ class Session:
             trace=trace,
             memory=agent.memory,
             short=short,
-            summary_model=self._summary_model,
-            compress=self._compresses and short is None,
+            summary_model=self._past.summary_model,
+            compress=self._past.compresses and short is None,
             values=frame.values,
             handover=self.handover,
         )
-
-    def compress(self) -> Compression:
-        """Make the history shorter now, whatever the monitor advises, or say why not.
-
-        Raises:
-            BudgetError: The session has a `short`, which does that.
-        """
-        if self.short is not None:
-            raise BudgetError(
-                "The rounds in the window are those of `short`.",
-                hint="Give ShortTermMemory a smaller `most` or `budget`; it condenses by itself.",
-            )
-        counter = self.agent.frame.counter
-        done = self.monitor.compress(self.messages, count=counter, again=True)
-        if done.done:
-            self.messages[:] = done.messages
-            self._gone += done.rounds
-        return done
-
-    def _act(self, turn: str) -> None:
-        """Do what the monitor advises: a shorter history, or a summary to hand over."""
-        advice = self.monitor.advice
-        if advice == "continue":
-            return
-        if self._compresses and self._may_come_off() and self._compress(turn):
-            return
-        if advice == "new_session" and not self._handed_over:
-            self._handed_over, summary = True, self.handover
-            self.trace.append(events.HandoverWritten(summary.text, summary.tokens), turn=turn)
-
-    def _may_come_off(self) -> bool:
-        """Return whether a compression is worth an attempt.
-
-        The newest round stays whole, and where it is long the attempt is refused. The next
-        one waits until there is surely room for it beside the summary.
-        """
-        count, target = self.agent.frame.counter, self.monitor.target
-        past = [each for each in rounds(self.messages) if not is_summary(each.messages[0])]
-        if len(past) < 2 or sum(map(count.message, self.messages)) <= target:
-            return False
-        newest = sum(map(count.message, past[-1].messages))
-        return not self.monitor.refused or newest + min(BUDGET, target // 2) + HEADING <= target
-
-    def _compress(self, turn: str) -> bool:
-        """Compress and note it; return whether that was done."""
-        done = self.compress()
-        told = as_message(done.summary).text if done.done and done.summary.text else ""
-        self.trace.append(
-            events.Compressed(done.rounds, done.before, done.after, done.target, done.reason, told),
-            turn=turn,
-        )
-        return done.done
-
-    def _past(self) -> tuple[list[Message], list[Section], int]:
-        """Return the rounds that a turn reads, what stands before them, and how many left."""
-        if self.short is None:
-            return self.messages, [], self._gone
-        return self.short.messages, self.short.sections(), len(self.short.archive)
-
-    async def _learn(self) -> None:
-        """Let a model say what messages are worth, once some of them may have to go."""
-        values, frame = self.agent.frame.values, self.agent.frame
-        if not isinstance(values, ModelValues):
-            return
-        history, _, _ = self._past()
-        size = sum(frame.counter.message(message) for message in history)
-        new = values.unknown(history)
-        if size < LEARN_FROM * frame.usable or len(new) < LEARN_MESSAGES:
-            return
-        reason = ""
-        try:
-            await values.learn(history)
-        except AgentkitError as error:  # the rules say it then, and it is asked again
-            reason = error.what
-        self.trace.append(events.Valued(len(new), reason), turn="")
 
     def _keep(self, turn: Turn) -> None:
         """Add a turn to the history; of one that failed, only what it did."""
@@ -314,59 +258,7 @@ class Session:
             before = [each for each in reported if each is not None]
             self.monitor.record(turn.packed[-1], usage=usage, before=before)
         did = turn.error is None or len(turn.messages) > 1
-        self._grow(mend(turn.messages) if did else ())
-
-    def _grow(self, messages: Sequence[Message]) -> None:
-        """Add messages to the history, and to the rounds of the window."""
-        self.messages.extend(messages)
-        if self.short is not None:
-            self.short.append(messages)
-
-    def _erase(self, turn: str) -> None:
-        """Take what memory has forgotten out of the history, the rounds and the trace."""
-        memory = self.agent.memory
-        if not isinstance(memory, Forgetting) or not memory.forgotten:
-            return
-        from agentkit.memory.erase import Erasure
-
-        erasure = Erasure(memory.forgotten)
-        before = list(self.messages)
-        self.messages[:] = map(erasure.message, before)
-        changed = sum(m != was for m, was in zip(self.messages, before, strict=True))
-        if self.short is not None:
-            self.short.erase(erasure)
-        self.monitor.change_summary(erasure.text, count=self.agent.frame.counter)
-        self.trace.append(events.Erased(changed, self.trace.rewrite(erasure.event)), turn=turn)
-
-    async def _condense(self, turn: str) -> None:
-        """Let old rounds leave the window when there are too many; never otherwise."""
-        if self.short is None or not self.short.overflow():
-            return
-        done = self.short.condense(await self._summary(self.short))
-        if done is not None:
-            self.trace.append(done, turn=turn)
-
-    async def _summary(self, short: ShortTermMemory) -> Summary | None:
-        """Return the summary that a model writes; None where rules have to."""
-        if self._summary_model is None or short.strategy == "truncate":
-            return None
-        from agentkit.memory.model_summary import read, request
-
-        left, frame = short.overflow(), self.agent.frame
-        earlier = short.summary if short.summary.text else None
-        instruction, talk = request(left, earlier=earlier)
-        sections = [
-            Section("system", instruction.text, role="system", rank=0),
-            Section("question", role="question", rank=0, messages=(talk,)),
-        ]
-        try:
-            asked = pack(sections, budget=frame.budget, count=frame.counter, reserve=frame.reserve)
-            said = await self._summary_model.complete(asked, ())
-        except AgentkitError:  # too long for it, or it cannot be reached: rules can do it
-            return None
-        return read(
-            said.text, left, count=short.count, budget=short.summary_budget, earlier=earlier
-        )
+        self._past.grow(mend(turn.messages) if did else ())
 
     def _sound(self, history: Sequence[Message]) -> list[Message]:
         """Return the history as a model accepts it, and note what had to be mended."""

@@ -25,7 +25,7 @@ slim models host
 flags value_model
 monitor
 memory
-loop
+loop past
 session replay
 viz score checks nb
 report
