@@ -593,3 +593,60 @@ def test_parts_without_a_type_are_known_by_what_they_hold(tmp_path: Path) -> Non
     assert (found.messages[2].role, found.messages[2].text) == ("tool", '{"r": 2}')
     assert found.usage == Usage(50, 4)
     assert found.faults == ()
+
+
+def test_a_log_of_envelopes_is_read_from_inside_them(tmp_path: Path) -> None:
+    """As Codex writes its sessions: each item under "payload", the rest named and passed over."""
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "修好"}]}
+    called = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c1"}
+    back = {"type": "function_call_output", "call_id": "c1", "output": "a b"}
+    usage = {"input_tokens": 100, "cached_input_tokens": 60, "output_tokens": 5}
+    found = read(
+        tmp_path,
+        lines(
+            {"type": "session_meta", "payload": {"id": "x", "instructions": "Never push."}},
+            {"type": "turn_context", "payload": {"model": "gpt-5"}},
+            *({"type": "response_item", "payload": item} for item in (said, called, back)),
+            {
+                "type": "event_msg",
+                "payload": {"type": "token_count", "info": {"last_token_usage": usage}},
+            },
+        ),
+    )
+
+    assert (found.system, found.model) == ("Never push.", "gpt-5")
+    assert [m.role for m in found.messages] == ["user", "assistant", "tool"]
+    assert found.usage == Usage(100, 5, 60)
+    assert found.skipped == {"session_meta": 1, "turn_context": 1, "event_msg token_count": 1}
+
+
+def test_calls_and_results_that_stand_one_object_deeper_are_paired(tmp_path: Path) -> None:
+    """Bedrock's form."""
+    call = {"toolUse": {"toolUseId": "t1", "name": "look", "input": {"q": "报告"}}}
+    back = {"toolUseId": "t1", "content": [{"json": {"r": 1}}], "status": "error"}
+    found = read(
+        tmp_path,
+        {
+            "messages": [
+                {"role": "user", "content": [{"text": "hi"}]},
+                {"role": "assistant", "content": [call]},
+                {"role": "user", "content": [{"toolResult": back}]},
+            ]
+        },
+    )
+
+    assert found.messages[1].tool_calls[0].arguments == {"q": "报告"}
+    assert found.messages[2] == Message("tool", '{"json": {"r": 1}}', call_id="t1", is_error=True)
+    assert found.faults == ()
+
+
+def test_what_a_run_gave_back_is_read_behind_what_it_was_given(tmp_path: Path) -> None:
+    """As LangSmith keeps a run: inputs.messages, and outputs.generations."""
+    human, ai = CONSTRUCTED[1], CONSTRUCTED[-1]
+    run = {
+        "inputs": {"messages": [[human]]},
+        "outputs": {"generations": [[{"text": "x", "message": ai}]]},
+    }
+    found = read(tmp_path, run)
+
+    assert [m.role for m in found.messages] == ["user", "assistant"]

@@ -321,3 +321,11 @@ def test_what_the_file_holds_is_not_named_as_missing_from_it(tmp_path: Path) -> 
 
     assert "(tools and whatever else was sent)" in as_text(window_report(saved(tmp_path, CHAT)))
     assert "(system prompt, tools and whatever" in as_text(window_report(saved(tmp_path, bare)))
+
+
+def test_a_request_that_replaces_an_earlier_one_is_no_summary(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    requests = [{"messages": [{"role": "user", "content": text}]} for text in ("one", "二")]
+    path.write_text("\n".join(json.dumps(each) for each in requests), encoding="utf-8")
+
+    assert [line.name for line in window_report(path).sections] == ["user"]

@@ -332,7 +332,7 @@ class _Collecting:
 
 
 def _part(entry: Entry) -> str:
-    if entry.starts_window and entry.message.role == "user":
+    if entry.starts_window and not entry.rewinds_to and entry.message.role == "user":
         return "summary"
     return {"tool": "tool results"}.get(entry.message.role, entry.message.role)
 

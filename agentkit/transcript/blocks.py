@@ -23,16 +23,20 @@ from agentkit.transcript.pictures import Picture, picture_of
 from agentkit.wire import made_up_id
 from agentkit.wire.parts import read_call
 
-KEYS = (  # what a block without a type is, by what it holds; the last six are Gemini's
+KEYS = (  # what a block without a type is, by what it holds: Gemini's, Bedrock's
     ("text", "text"),
     ("tool_use_id", "tool_result"),
     ("inlineData", "image"),
     ("inline_data", "image"),
+    ("image", "image"),
     ("functionCall", "tool_use"),
     ("function_call", "tool_use"),
+    ("toolUse", "tool_use"),
     ("functionResponse", "tool_result"),
     ("function_response", "tool_result"),
+    ("toolResult", "tool_result"),
 )
+IDS = ("tool_use_id", "toolUseId", "toolCallId", "tool_call_id")
 MOST_WORD = 200  # characters; a longer word is packed data, and no address either
 MAX_DEPTH = 8  # blocks inside results inside blocks
 TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "refusal", "markdown"})
@@ -101,6 +105,7 @@ def _block(block: Mapping[str, Any], at: str, notes: Notes, found: Content, dept
     kind = str(block.get("type") or _kind_without_type(block)).replace("-", "_")
     if kind in TEXTS:
         words = block.get("text", block.get("refusal"))
+        words = words.get("value") if isinstance(words, dict) else words  # of an assistant's thread
         _read(words, at, notes, found, depth + 1)
     elif kind in THOUGHTS:
         notes.skip(f"{kind} block")
@@ -145,11 +150,16 @@ def _kind_without_type(block: Mapping[str, Any]) -> str:
     return "nameless"
 
 
+def _inner(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a call or a result says, where it stands one object deeper."""
+    deeper = (block[key] for key, kind in KEYS if kind.startswith("tool_") and key in block)
+    return next((inner for inner in deeper if isinstance(inner, dict)), block)
+
+
 def read_use(block: Mapping[str, Any], at: str, position: int) -> ToolCall:
     """Read a call, in the blocks of any provider."""
-    inner = block.get("functionCall", block.get("function_call"))
-    block = inner if isinstance(inner, dict) else block
-    call_id = block.get("id") or block.get("toolCallId") or block.get("tool_call_id")
+    block = _inner(block)
+    call_id = next((block[key] for key in ("id", *IDS) if block.get(key)), None)
     name = str(block.get("name") or block.get("toolName") or "tool")
     arguments = next((block[k] for k in ("input", "args", "arguments") if k in block), None)
     return read_call(call_id or made_up_id(at, position), name, arguments, None)
@@ -157,8 +167,7 @@ def read_use(block: Mapping[str, Any], at: str, position: int) -> ToolCall:
 
 def _result(block: Mapping[str, Any], at: str, notes: Notes, depth: int) -> Result:
     """Read a result: its content is a string, blocks, or JSON of the tool's own."""
-    own = block.get("functionResponse", block.get("function_response"))
-    block = own if isinstance(own, dict) else block
+    block = _inner(block)
     inner = Content(inside=True)
     content = next((block[k] for k in RESULTS if k in block), None)
     if isinstance(content, dict) and "type" not in content:
@@ -167,8 +176,9 @@ def _result(block: Mapping[str, Any], at: str, notes: Notes, depth: int) -> Resu
         _read(content, at, notes, inner, depth + 1)
     texts = [*inner.texts, *(nested.message.text for nested in inner.results)]
     images = [*inner.images, *(image for nested in inner.results for image in nested.images)]
-    call_id = block.get("tool_use_id") or block.get("toolCallId") or block.get("tool_call_id")
-    is_error = block.get("is_error") is True or block.get("isError") is True
+    call_id = next((block[key] for key in IDS if block.get(key)), None)
+    failed = block.get("is_error") is True or block.get("isError") is True
+    is_error = failed or block.get("status") == "error"
     text = "\n".join(text for text in texts if text)
     message = Message("tool", text, call_id=clean_text(str(call_id or "")), is_error=is_error)
     return Result(message, tuple(images))

@@ -42,6 +42,7 @@ LISTS = (
     "turns",
     "items",
 )
+ANSWERS = ("output", "choices", "generations")
 SYSTEM_KEYS = (
     "system",
     "instructions",
@@ -50,7 +51,18 @@ SYSTEM_KEYS = (
     "systemInstruction",
     "system_instruction",
 )
-WRAPPERS = ("request", "body", "kwargs", "inputs", "state", "values", "data", "thread", "对话")
+WRAPPERS = (
+    "request",
+    "body",
+    "kwargs",
+    "inputs",
+    "state",
+    "values",
+    "data",
+    "thread",
+    "对话",
+    "outputs",
+)
 
 
 class Reading:
@@ -189,6 +201,10 @@ class Reading:
         if not entry and self._is_whole(element):
             yield from self._whole(element, at)
             return
+        payload = element.get("payload")
+        if not entry and isinstance(payload, dict) and not is_event(element):
+            yield from self._enveloped(element, payload, at)
+            return
         system = len(self.notes.system)
         chains: set[Chain] = set()
         found = self._claude.read(element, at, self.notes) if entry else self._message(element, at)
@@ -199,6 +215,19 @@ class Reading:
             chains.add("main")
         for chain in chains:
             self.notes.said[chain] += 1
+
+    def _enveloped(self, element: Element, payload: Element, at: str) -> Iterator[Entry]:
+        """Yield what an envelope holds: some logs keep each item under "payload"."""
+        notes = self.notes
+        notes.model = str(payload.get("model") or notes.model)
+        notes.add_system(texts_of(payload.get("instructions"), at, notes))
+        info = payload.get("info")
+        if isinstance(info, dict):
+            notes.usage = read_usage(info.get("last_token_usage"), at, notes) or notes.usage
+        if is_item(payload) or is_chat(payload):
+            yield from self._element(payload, at)
+        else:
+            notes.skip(f"{element.get('type') or 'entry'} {payload.get('type') or ''}".strip())
 
     def _is_whole(self, element: Element) -> bool:
         """Return whether an object holds a conversation, and is no entry of one."""
@@ -279,7 +308,7 @@ EARLIER = "earlier request of the log"
 
 def _is_request(element: Element) -> bool:
     """Return whether an object holds a conversation, or what a model answered."""
-    if any(isinstance(element.get(key), list) for key in (*LISTS, "output", "choices")):
+    if any(isinstance(element.get(key), list) for key in (*LISTS, *ANSWERS)):
         return True
     if isinstance(element.get("input"), str) and "model" in element:
         return True
@@ -292,7 +321,12 @@ def _is_request(element: Element) -> bool:
 def _answers(element: Element) -> list[tuple[str, Any]]:
     """Return the messages of a response, with their places."""
     found: list[tuple[str, Any]] = []
-    output, choices, response = (element.get(k) for k in ("output", "choices", "response"))
+    output, choices, made = (element.get(key) for key in ANSWERS)
+    response = element.get("response")
+    while isinstance(made, list) and made:  # one list a prompt, one generation an answer
+        made = made[0]
+    if isinstance(made, dict) and isinstance(made.get("message"), dict):
+        found.append(("generation 0", made["message"]))
     if isinstance(output, list):
         found += [(f"output {i}", item) for i, item in enumerate(output)]
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):

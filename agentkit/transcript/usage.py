@@ -17,6 +17,7 @@ from agentkit.transcript.notes import Notes
 INPUT = ("input_tokens", "prompt_tokens", "promptTokenCount", "inputTokens")
 OUTPUT = ("output_tokens", "completion_tokens", "candidatesTokenCount", "outputTokens")
 ANTHROPIC_CACHE = ("cache_read_input_tokens", "cache_creation_input_tokens")
+CACHED = ("cached_input_tokens", "cachedContentTokenCount", "cachedInputTokens")
 DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 
 
@@ -31,7 +32,7 @@ def read_usage(reported: Any, at: str, notes: Notes) -> Usage | None:
     read = _number(reported, INPUT)
     wrote = _number(reported, OUTPUT)
     anthropic = any(name in reported for name in ANTHROPIC_CACHE)
-    cache_read = _number(reported, ANTHROPIC_CACHE[:1]) if anthropic else None
+    cache_read = _number(reported, ANTHROPIC_CACHE[:1] if anthropic else CACHED)
     cache_write = _number(reported, ANTHROPIC_CACHE[1:]) if anthropic else None
     for name in DETAILS:
         details = reported.get(name)
