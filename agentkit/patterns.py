@@ -23,8 +23,6 @@ def any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     Raises:
         re.error: One of them is no regular expression.
     """
-    for pattern in patterns:
-        re.compile(pattern)
     parts = [part for pattern in patterns for part in alternatives(pattern)]
     if not parts:
         return re.compile(r"(?!)")
@@ -40,10 +38,16 @@ def _either(parts: Sequence[str]) -> str:
 
 
 def alternatives(pattern: str) -> list[str]:
-    """Return what stands between the bars of a pattern, those inside brackets left alone."""
+    """Return what stands between the bars of a pattern, those inside brackets left alone.
+
+    Raises:
+        re.error: A bracket closes that never opened.
+    """
     found, depth = [""], 0
     for token in _TOKEN.findall(pattern):
         depth += (token == "(") - (token == ")")
+        if depth < 0:  # two halves would be one expression together
+            raise re.error("unbalanced parenthesis", pattern)
         if token == "|" and not depth:
             found.append("")
         else:
