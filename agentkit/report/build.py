@@ -23,6 +23,7 @@ from agentkit.flags import PAGE, Part, flags_of
 from agentkit.messages import ToolResult
 from agentkit.monitor import advise
 from agentkit.report.facts import Contributor, Lasting, Line, Reported, WhatIf, WindowReport
+from agentkit.report.last_read import keep_what_was_read
 from agentkit.report.prices import PriceList
 from agentkit.report.rows import EXACT_BYTES, SAMPLED_CHARS, Bill, Collected, Row, Said, collect
 from agentkit.report.smaller import Packable
@@ -48,6 +49,9 @@ PARTS = (
     "tools",
     "pinned",
     "summary",
+    "memory",
+    "other",
+    "history",
     "user",
     "assistant",
     "tool calls",
@@ -86,6 +90,8 @@ def window_report(
     if not _counts_alike(counter, name) and not large:
         counter = Counter.for_model(name or BASE_MODEL, unknown_ok=True)
         found = collect(path, counter)
+    if found.notes.window is not None:
+        keep_what_was_read(found, found.notes.window, counter if model is not None else None)
     return _Building(path.name, name, counter, found, budget, model is not None, large).report()
 
 
@@ -155,7 +161,7 @@ class _Building:
             messages=notes.said["main"],
             side_messages=notes.said["side"],
             side_tokens=found.side[1],
-            rounds=found.rows[-1].round if found.rows else 0,
+            rounds=self._rounds(),
             sections=sections,
             biggest=self._biggest(fixed, inside),
             tools=tuple(
@@ -177,6 +183,9 @@ class _Building:
             orphan_tokens=sum(row.tokens for row in found.rows if row.orphan),
             compressions=found.compressions,
             earlier=(found.earlier[0], found.earlier[1]),
+            left_out=(found.left_out[0], found.left_out[1]),
+            since=(found.since[0], found.since[1]),
+            acts=tuple(notes.acts),
             taken_back=(found.taken_back[0], found.taken_back[1]),
             reported=reported,
             lasting=self._lasting(),
@@ -205,6 +214,8 @@ class _Building:
     def _fixed(self) -> dict[str, int]:
         """Return the tokens of what is no message: system prompt, tools, pinned constraints."""
         notes = self.found.notes
+        if self.found.fixed is not None:
+            return self.found.fixed
         pinned = [text for text in notes.pinned if text not in "\n".join(notes.system)]
         found = {
             "system": sum(self.counter.once(text) for text in notes.system),
@@ -267,8 +278,13 @@ class _Building:
             for row in self.found.rows
             if not row.orphan
         ]
-        rounds = self.found.rows[-1].round if self.found.rows else 0
-        return list(flags_of(parts, usable, rounds=rounds))
+        return list(flags_of(parts, usable, rounds=self._rounds()))
+
+    def _rounds(self) -> int:
+        """Return how many rounds are in the window."""
+        if self.found.fixed is not None:
+            return len({row.round for row in self.found.rows})
+        return self.found.rows[-1].round if self.found.rows else 0
 
     def _reported(self, fixed: int) -> Reported | None:
         found = self.found
@@ -280,7 +296,7 @@ class _Building:
         if not main:
             return None
         last, usage = main[-1], main[-1].usage
-        counted = last.before + fixed
+        counted = last.before if last.whole else last.before + fixed
         total = sum(bill.usage.input for bill in bills)
         return Reported(
             at=last.at,

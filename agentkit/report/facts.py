@@ -165,6 +165,9 @@ class WindowReport:
         orphan_tokens: Of results without a call; never sent on.
         compressions: How often the conversation was compressed.
         earlier: Messages and tokens that are out since.
+        left_out: Messages and tokens that found no room in the window.
+        since: Messages and tokens that came after the window was read.
+        acts: What a session of this kit did to its conversation, in sentences.
         taken_back: Messages and tokens that were replaced by a repeated prompt.
         reported: Usage of the last call, or None.
         lasting: What was said of lasting value.
@@ -201,6 +204,9 @@ class WindowReport:
     orphan_tokens: int
     compressions: int
     earlier: tuple[int, int]
+    left_out: tuple[int, int]
+    since: tuple[int, int]
+    acts: tuple[str, ...]
     taken_back: tuple[int, int]
     reported: Reported | None
     lasting: tuple[Lasting, ...]

@@ -98,6 +98,7 @@ class Bill:
         at: Where it was reported.
         before: Tokens in the window before the answer, as we count.
         side: It was a sub-agent's.
+        whole: `before` holds all that was read, the system prompt too.
     """
 
     usage: Usage
@@ -105,6 +106,7 @@ class Bill:
     at: str
     before: int
     side: bool
+    whole: bool = False
 
 
 @dataclass(slots=True)
@@ -127,6 +129,9 @@ class Collected:
         sized: Those of them whose size is known, and counted.
         tools: For each tool its calls and the tokens of its results.
         largest: The largest results: tokens, order, row and text.
+        left_out: Entries and tokens that found no room in the window.
+        since: Entries and tokens that came after the window was read.
+        fixed: What is no row, by section, where the file tells it; else None.
         notes: Of the reading.
     """
 
@@ -146,6 +151,9 @@ class Collected:
     sized: int = 0
     tools: dict[str, list[int]] = field(default_factory=dict)
     largest: list[tuple[int, int, Row, str]] = field(default_factory=list)
+    left_out: list[int] = field(default_factory=lambda: [0, 0])
+    since: list[int] = field(default_factory=lambda: [0, 0])
+    fixed: dict[str, int] | None = None
 
     @property
     def inside(self) -> int:
@@ -237,8 +245,10 @@ class _Collecting:
         tokens = text + calls + images + MESSAGE_OVERHEAD
         found = self.found
         if entry.usage is not None:
-            side = entry.chain == "side"
-            found.bills.append(Bill(entry.usage, entry.model, entry.at, self._inside, side))
+            side, read = entry.chain == "side", entry.read
+            before = self._inside if read is None else read
+            bill = Bill(entry.usage, entry.model, entry.at, before, side, read is not None)
+            found.bills.append(bill)
         if entry.chain == "side":
             found.side[0] += 1
             found.side[1] += tokens
@@ -246,6 +256,8 @@ class _Collecting:
         found.model = entry.model or found.model
         if entry.rewinds_to:
             self._leave(position_of(entry.rewinds_to, [row.at for row in found.rows]))
+        elif entry.stays_from:
+            return  # the window of the trace holds it, and says what it stands for
         elif entry.starts_window:
             self._start(entry)
         self._keep(entry, tokens, calls, images, digest)

@@ -19,6 +19,7 @@ from agentkit.text import one_line, pad, width
 BAR_COLUMNS = 28
 MOST_FAULTS = 12  # that are named in a terminal; all are counted
 MOST_DROPPED = 5
+MOST_ACTS = 4
 MISSING = {"system": "system prompt", "tools": "tools"}  # by section; files often leave them out
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -248,6 +249,16 @@ def beside(report: WindowReport) -> Iterator[str]:
             f"compressed {report.compressions:,} times; {report.earlier[0]:,} messages "
             f"({report.earlier[1]:,} tokens) are out since"
         )
+    if report.left_out[0]:
+        out = number(report.left_out[0], "message")
+        yield f"left out, worth least: {out}, {report.left_out[1]:,} tokens"
+    if report.since[0]:
+        said = number(report.since[0], "message")
+        yield f"said since it was read: {said}, {report.since[1]:,} tokens"
+    for act in report.acts[-MOST_ACTS:]:
+        yield one_line(act, max_chars=90)
+    if len(report.acts) > MOST_ACTS:
+        yield f"and {len(report.acts) - MOST_ACTS} acts of the session before"
     if report.taken_back[0]:
         yield f"taken back: {report.taken_back[0]:,} messages, {report.taken_back[1]:,} tokens"
     if report.images:

@@ -44,7 +44,8 @@ class Transcript:
         side: Entries of sub-agents.
         taken_back: Entries that a repeated prompt replaced.
         summaries: Titles or summaries beside the conversation.
-        window_start: Position in `entries` of the last compression, 0 without one.
+        window_start: Position in `entries` of the last compression, 0 without one. Entries
+            that stayed whole at it stand behind its summary.
     """
 
     format: Format
@@ -98,6 +99,10 @@ def _read(path: Path, *, side_is_main: bool) -> Transcript:
             del main[keep:]
         if entry.starts_window:
             start = len(main)
+        if entry.stays_from:
+            start = position_of(entry.stays_from, [each.at for each in main])
+            main.insert(start, entry)
+            continue
         main.append(entry)
     notes = reading.notes
     usages = [entry.usage for entry in main if entry.usage is not None]

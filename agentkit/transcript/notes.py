@@ -18,6 +18,7 @@ from agentkit.messages import Message, Usage
 from agentkit.text import clean_text, one_line
 from agentkit.tools import ToolSpec
 from agentkit.transcript.pictures import Picture
+from agentkit.transcript.read_window import ReadWindow
 
 Format = Literal[
     "agentkit trace",
@@ -74,6 +75,9 @@ class Entry:
         rewinds_to: Place of the prompt that this one replaces, with all behind it;
             `EVERYTHING` when a log starts over with a longer request.
         orphan: A result that answers no call; never to be sent on.
+        stays_from: With `starts_window`: the place of the first message that stays behind
+            this one; "" when none does.
+        read: Tokens that the call of `usage` read, where the file says so.
     """
 
     message: Message
@@ -87,6 +91,8 @@ class Entry:
     starts_window: bool = False
     rewinds_to: str = ""
     orphan: bool = False
+    stays_from: str = ""
+    read: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,8 @@ class Notes:
         found: What the file looks like, for the error when it holds no message.
         budget: Window and reserve, where the file says them.
         said: Messages as the file counts them, system messages too; of sub-agents apart.
+        window: What a model read last, where the file says so section by section.
+        acts: What the program did to the conversation beside talking, one sentence each.
     """
 
     votes: set[Format] = field(default_factory=set)
@@ -137,6 +145,8 @@ class Notes:
     found: str = ""
     budget: tuple[int, int] | None = None
     said: dict[Chain, int] = field(default_factory=lambda: {"main": 0, "side": 0})
+    window: ReadWindow | None = None
+    acts: list[str] = field(default_factory=list)
 
     @property
     def format(self) -> Format:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ class Reading:
     def __iter__(self) -> Iterator[Entry]:
         entries = 0
         try:
-            for entry in self._pairs.paired(merged(self._entries())):
+            for entry in self._pairs.paired(merged(chain(self._entries(), self._own.rest()))):
                 entries += 1
                 yield entry
         finally:
@@ -205,6 +206,11 @@ class Reading:
         if not entry and isinstance(payload, dict) and not is_event(element):
             yield from self._enveloped(element, payload, at)
             return
+        if is_event(element):
+            for each in self._own.read(element, at, self.notes):
+                self.notes.said["main"] += not each.starts_window
+                yield each
+            return
         system = len(self.notes.system)
         chains: set[Chain] = set()
         found = self._claude.read(element, at, self.notes) if entry else self._message(element, at)
@@ -213,8 +219,8 @@ class Reading:
             yield each
         if len(self.notes.system) > system:
             chains.add("main")
-        for chain in chains:
-            self.notes.said[chain] += 1
+        for name in chains:
+            self.notes.said[name] += 1
 
     def _enveloped(self, element: Element, payload: Element, at: str) -> Iterator[Entry]:
         """Yield what an envelope holds: some logs keep each item under "payload"."""
@@ -240,8 +246,6 @@ class Reading:
 
     def _message(self, element: Element, at: str) -> Iterator[Entry]:
         """Return the entries of one message, by its shape."""
-        if is_event(element):
-            return self._own.read(element, at, self.notes)
         if is_item(element):
             return read_item(element, at, self.notes)
         if is_langchain(element):
