@@ -49,6 +49,7 @@ _PART_OF: Mapping[str, str] = {
     "decision": "decisions",
     "open item": "open_items",
     "statement": "told",
+    "aside": "told",
 }
 _HEADINGS: Mapping[str, tuple[str, str]] = {  # English, Chinese
     "goal": ("Goal", "目标"),

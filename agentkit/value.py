@@ -8,6 +8,7 @@
     "We still need a test."          ──▶ open item   4
     "The depot opens at six."        ──▶ statement   3: told, and neither asked nor ordered
     the same beside a question       ──▶ aside       2
+    "The page took 4 s just now."    ──▶ report      1: what happened, and is over
     questions, requests, answers     ──▶ talk        0, newer before older
     "thanks" · "谢谢"                 ──▶ small talk -1
     an error that was mended since   ──▶ error fixed -2
