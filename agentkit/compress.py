@@ -19,8 +19,11 @@ from agentkit.messages import Message, mend, rounds, user
 from agentkit.summary import BUDGET, Summary, read_summary, summarise
 from agentkit.tokens import message_size
 from agentkit.value import Rules
+from agentkit.window import Section
 
 KEEP_ROUNDS = 6  # what was said last is referred to as "it"
+SUMMARY = "summary so far"  # the section of what stands for the rounds that left
+CONSTRAINTS = "constraints"  # the section of what short-term memory keeps word for word
 HEADINGS = ("[Summary of the conversation so far]", "[到目前为止的对话摘要]")  # English, Chinese
 
 
@@ -97,6 +100,20 @@ def compress(
 def as_message(summary: Summary) -> Message:
     """Return a summary as the first message of a history."""
     return user(f"{HEADINGS[summary.chinese]}\n{summary.text}")
+
+
+def standing(pinned: str, summary: str) -> list[Section]:
+    """Return what stands before the rounds for those that left, as far as there is any."""
+    found = [
+        Section(CONSTRAINTS, pinned, role="pinned", rank=0),
+        Section(SUMMARY, summary, role="summary", rank=1),
+    ]
+    return [section for section in found if section.text]
+
+
+def pinned_text(pinned: Sequence[str]) -> str:
+    """Return constraints as a model reads them, one a line."""
+    return "\n".join(f"- {text}" for text in pinned)
 
 
 def is_summary(message: Message) -> bool:

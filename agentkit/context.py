@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from agentkit import events
-from agentkit.compress import is_summary
+from agentkit.compress import is_summary, standing
 from agentkit.messages import Message, rounds
 from agentkit.redaction import redact
 from agentkit.tokens import MESSAGE_OVERHEAD, Counter
@@ -31,7 +31,6 @@ SYSTEM_PROMPT = (
     "and answer from what you can read here. Say so when you do not find something. "
     "Answer in the language of the user."
 )
-SUMMARY = "summary so far"  # what stands for the rounds that left
 SEAM = 1  # token: the empty line before a heading
 
 
@@ -110,7 +109,7 @@ def _without_summary(
     if not history or not is_summary(history[0]):
         return history, besides
     text = history[0].text.partition("\n")[2]
-    return history[1:], [Section(SUMMARY, text, role="summary", rank=1), *besides]
+    return history[1:], [*standing("", text), *besides]
 
 
 def past_sections(history: Sequence[Message], values: Valuer, *, gone: int = 0) -> list[Section]:

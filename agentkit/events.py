@@ -218,12 +218,16 @@ class Condensed:
         before: Tokens of summary, pinned and rounds before.
         after: The same after.
         by_model: A model wrote the summary, and not the rules.
+        text: The summary that stands for all rounds that ever left; empty when none does.
+        pinned: The constraints that are pinned since.
     """
 
     rounds: int
     before: int
     after: int
     by_model: bool = False
+    text: str = ""
+    pinned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

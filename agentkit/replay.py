@@ -21,13 +21,14 @@ from typing import Any
 
 from agentkit import events
 from agentkit.clock import FixedClock
+from agentkit.compress import is_summary
 from agentkit.context import Frame, digest
 from agentkit.errors import ModelError, TraceError
 from agentkit.guard import Limits
 from agentkit.loop import Agent, Turn, run_turn
 from agentkit.memory.brought import Brought
 from agentkit.messages import Message, ModelSaid, ToolCall, ToolResult, Usage
-from agentkit.recorded import calls_of, gone_before, history_before, texts_at
+from agentkit.recorded import besides_before, calls_of, gone_before, history_before, texts_at
 from agentkit.redaction import redact
 from agentkit.tokens import Counter
 from agentkit.tools import ToolSpec
@@ -235,7 +236,8 @@ async def replay_turn(
         replayed: Gets the events of the replay.
 
     Raises:
-        TraceError: There is no such turn, or the replay differs; names what.
+        TraceError: There is no such turn, or the replay differs; names what. Or an older trace
+            does not hold the summary that stood before it.
     """
     replay = Replay(trace, turn)
     agent = Agent(
@@ -248,8 +250,14 @@ async def replay_turn(
         replay if replay.remembers else None,
     )
     past = history_before(trace, turn) if history is None else history
-    gone = gone_before(trace, turn)
-    done = await run_turn(replay.question, agent, history=past, trace=replayed, gone=gone)
+    done = await run_turn(
+        replay.question,
+        agent,
+        history=past,
+        trace=replayed,
+        besides=[] if past and is_summary(past[0]) else besides_before(trace, turn),
+        gone=gone_before(trace, turn),
+    )
     replay.finish()
     return done
 

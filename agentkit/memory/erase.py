@@ -32,8 +32,11 @@ LEAST_TERMS = 2  # of a sentence of a source; "Thanks." in it is not what was fo
 _SENTENCE = re.compile(
     r"(?:[^。！？!?\n.]|\.(?!\s|$)|(?<=\b[A-Za-z])\.|(?<=\b[A-Za-z]{2})\.)+[。！？!?.]*"
 )
+# Before a recalled sentence stand the exact ids by which it was found.
+_QUOTED = re.compile(r"exact id [^·\]\n]+(?=[^\n]*" + re.escape(FORGOTTEN) + ")")
 _TEXTS = frozenset({"text", "query", "reason"})  # fields of events that are free text
-_TREES = frozenset({"arguments", "new"})  # fields in which every string is
+_TREES = frozenset({"arguments", "new", "pinned"})  # fields in which every string is
+_QUOTES: Mapping[str, Any] = {"ids": [], "relation": FORGOTTEN}
 _NESTED = frozenset({"hits", "tool_calls"})  # fields that hold fields again
 
 
@@ -55,7 +58,7 @@ class Erasure:
         """Return the text with "[forgotten]" for each sentence that has to go."""
         for wanted in self._wanted:
             text = text.replace(wanted, FORGOTTEN)
-        return _SENTENCE.sub(self._erased, text)
+        return _QUOTED.sub("exact id ", _SENTENCE.sub(self._erased, text))
 
     def message(self, message: Message) -> Message:
         """Return a message whose text and arguments do not say it."""
@@ -66,7 +69,10 @@ class Erasure:
 
     def event(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of an event whose texts do not say it; names and numbers stay."""
-        return {name: self._field(name, value) for name, value in data.items()}
+        said = {name: self._field(name, value) for name, value in data.items()}
+        if said.get("text") != data.get("text"):  # of a hit: these quote its text
+            said |= {name: unsaid for name, unsaid in _QUOTES.items() if name in data}
+        return said
 
     def _field(self, name: str, value: Any) -> Any:
         if name in _TEXTS and isinstance(value, str):

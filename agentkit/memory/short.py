@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Literal, get_args
 
+from agentkit.compress import pinned_text, standing
 from agentkit.errors import AgentkitError, BudgetError, RecordError
 from agentkit.events import Condensed
 from agentkit.memory.archive import FOUND, Archive
@@ -136,7 +137,8 @@ class ShortTermMemory:
         for each in leaving:
             self.archive.keep(each)
         self._rounds = self._rounds[len(leaving) :]
-        return Condensed(len(leaving), before, self.tokens, summary is not None)
+        by_model, text = summary is not None, self.summary.text
+        return Condensed(len(leaving), before, self.tokens, by_model, text, self.pinned)
 
     def pin(self, text: str) -> None:
         """Keep a constraint word for word, whatever leaves.
@@ -171,12 +173,7 @@ class ShortTermMemory:
 
     def sections(self) -> list[Section]:
         """Return what stands before the rounds: pinned constraints, then the summary."""
-        found = []
-        if self.pinned:
-            found.append(Section("constraints", _lines(self.pinned), role="pinned", rank=0))
-        if self.summary.text:
-            found.append(Section("summary so far", self.summary.text, role="summary", rank=1))
-        return found
+        return standing(pinned_text(self.pinned), self.summary.text)
 
     def find(self, query: str, *, k: int = FOUND) -> list[Round]:
         """Return raw rounds that left and that a query is about, best first."""
@@ -219,7 +216,7 @@ class ShortTermMemory:
         return replace(lighter, tokens=self.count(lighter.text) if lighter.text else 0)
 
     def _pinned_size(self, pinned: Sequence[str]) -> int:
-        return self.count(_lines(pinned))
+        return self.count(pinned_text(pinned))
 
     def _size(self, some: Sequence[Round]) -> int:
         return sum(message_size(m, self.count) for each in some for m in each.messages)
@@ -278,10 +275,6 @@ def shorten(
     for each in rounds(history):
         memory.add(each.messages)
     return memory
-
-
-def _lines(texts: Sequence[str]) -> str:
-    return "\n".join(f"- {text}" for text in texts)
 
 
 def _summary(data: dict[str, Any]) -> Summary:

@@ -375,7 +375,7 @@ def _lost_flags(lasting: Sequence[Lasting]) -> list[Flag]:
     return [
         Flag(
             "rule lost",
-            f"{len(lost)} sentences of lasting value were compressed away: {named}.",
+            f"{len(lost)} sentences of lasting value are no longer in the window: {named}.",
             "Pin them: say them in the system prompt or again in your next message.",
         )
     ]
