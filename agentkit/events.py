@@ -277,6 +277,21 @@ class Valued:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SideCalled:
+    """A model was called beside the conversation, and answered; that costs too.
+
+    Attributes:
+        purpose: "summary" or "values".
+        model: Who was called.
+        usage: As its provider reported it, or None.
+    """
+
+    purpose: str
+    model: str
+    usage: Usage | None = None
+
+
 Event = (
     UserSaid
     | Recalled
@@ -298,4 +313,5 @@ Event = (
     | Compressed
     | HandoverWritten
     | Valued
+    | SideCalled
 )

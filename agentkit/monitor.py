@@ -19,6 +19,7 @@ Built in:   notebooks/03_watching_the_window_fill.ipynb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from agentkit.compress import KEEP_ROUNDS, Compression, compress
@@ -95,7 +96,9 @@ class Monitor:
         self.model = model
         self._snapshots: list[Snapshot] = []
         self._spent = Decimal(0)
-        self._no_price = not model
+        self._beside: Usage | None = None  # of calls for summaries and values
+        self._spent_beside = Decimal(0)
+        self._unpriced: set[str] = set()  # near matches are looked for each time: that takes long
         self._rules = rules
         self._summary = earlier  # what the history begins with since a compression
         self._refused = ""
@@ -146,7 +149,7 @@ class Monitor:
         reported = usage.input if usage is not None and usage.input > 0 else None
         pinned = self._look_for_pinned(packed)
         calls = [*before, *([] if usage is None else [usage])]
-        prices = [self._price(call) for call in calls]
+        prices = [self._price(self.model, call) for call in calls]
         known = [price for price in prices if price is not None]
         self._spent += sum(known)
         snapshot = Snapshot(
@@ -166,6 +169,8 @@ class Monitor:
             usage=_total(calls),
             cost=sum(known, Decimal(0)) if known else None,
             session_cost=self._spent,
+            beside=self._beside,
+            beside_cost=self._spent_beside,
             refused=self._refused,
             compressed=self._compressed,
             model=self.model,
@@ -254,13 +259,36 @@ class Monitor:
         fixed = sum(role.tokens for role in last if role.name in FIXED)
         return max(int(self.usable * COMPRESS_TO) - fixed, 0)
 
-    def _price(self, usage: Usage | None) -> Decimal | None:
-        if usage is None or self._no_price or usage.input <= 0:
+    def pay_beside(self, model: str, usage: Usage | None, *, turn_is_over: bool = False) -> None:
+        """Add a call that was made beside the conversation, e.g. for a summary, to its cost.
+
+        Args:
+            model: Who was called.
+            usage: What the provider reported, if it did.
+            turn_is_over: It belongs to the last snapshot, not to the next.
+        """
+        if usage is None:
+            return
+        self._beside = _total([usage] if self._beside is None else [self._beside, usage])
+        price = self._price(model, usage) or Decimal(0)
+        self._spent += price
+        self._spent_beside += price
+        if turn_is_over and self._snapshots:
+            self._snapshots[-1] = replace(
+                self._snapshots[-1],
+                session_cost=self._spent,
+                beside=self._beside,
+                beside_cost=self._spent_beside,
+            )
+
+    def _price(self, model: str, usage: Usage | None) -> Decimal | None:
+        """Return what a call cost; None where nobody asks for costs or none is known."""
+        if usage is None or not self.model or model in self._unpriced or usage.input <= 0:
             return None
         try:
-            return cost(self.model, usage)
+            return cost(model, usage)
         except UnknownModelError:
-            self._no_price = True  # near matches are looked for each time, and that takes long
+            self._unpriced.add(model)
             return None
 
     def report(self) -> Report:

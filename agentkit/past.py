@@ -22,7 +22,7 @@ from agentkit.compress import Compression, as_message, is_summary
 from agentkit.context import Frame
 from agentkit.errors import AgentkitError, BudgetError
 from agentkit.memory.brought import Forgetting, Remembering
-from agentkit.messages import Message, rounds
+from agentkit.messages import Message, ModelSaid, Usage, rounds
 from agentkit.models import Model
 from agentkit.monitor import Monitor
 from agentkit.summary import BUDGET, Summary
@@ -156,7 +156,7 @@ class Past:
             return
         reason = ""
         try:
-            await values.learn(history)
+            await values.learn(history, heard=lambda said: self._paid("values", values.name, said))
         except AgentkitError as error:  # the rules say it then, and it is asked again
             reason = error.what
         self._trace.append(events.Valued(len(new), reason), turn="")
@@ -176,15 +176,21 @@ class Past:
         self._monitor.change_summary(erasure.text, count=self._frame.counter)
         self._trace.append(events.Erased(changed, self._trace.rewrite(erasure.event)), turn=turn)
 
+    def _paid(self, purpose: str, model: str, said: ModelSaid, *, turn: str = "") -> None:
+        """Note a call beside the conversation, of a turn or between two, and what it cost."""
+        usage = said.usage if isinstance(said.usage, Usage) else None
+        self._trace.append(events.SideCalled(purpose, model, usage), turn=turn)
+        self._monitor.pay_beside(model, usage, turn_is_over=bool(turn))
+
     async def condense(self, turn: str) -> None:
         """Let old rounds leave the window when there are too many; never otherwise."""
         if self.short is None or not self.short.overflow():
             return
-        done = self.short.condense(await self._summary(self.short))
+        done = self.short.condense(await self._summary(self.short, turn))
         if done is not None:
             self._trace.append(done, turn=turn)
 
-    async def _summary(self, short: ShortTermMemory) -> Summary | None:
+    async def _summary(self, short: ShortTermMemory, turn: str) -> Summary | None:
         """Return the summary that a model writes; None where rules have to."""
         if self.summary_model is None or short.strategy == "truncate":
             return None
@@ -202,6 +208,7 @@ class Past:
             said = await self.summary_model.complete(asked, ())
         except AgentkitError:  # too long for it, or it cannot be reached: rules can do it
             return None
+        self._paid("summary", self.summary_model.name, said, turn=turn)
         return read(
             said.text, left, count=short.count, budget=short.summary_budget, earlier=earlier
         )

@@ -105,7 +105,9 @@ class Snapshot:
         reported: Input tokens as the provider counts them, or None.
         usage: All that the provider reported, or None.
         cost: Of the turn in US dollars, or None where no price is known.
-        session_cost: Of all turns so far, as far as prices are known.
+        session_cost: Of all turns so far, as far as prices are known; with `beside_cost`.
+        beside: Usage of all calls beside the conversation so far (summaries, values), or None.
+        beside_cost: Of these, as far as prices are known.
         refused: Why a compression was refused, if one was.
         compressed: What a compression did since the turn before, if there was one.
         model: Whose prices count; "" where nobody asked for a cost.
@@ -125,6 +127,8 @@ class Snapshot:
     usage: Usage | None = None
     cost: Decimal | None = None
     session_cost: Decimal = Decimal(0)
+    beside: Usage | None = None
+    beside_cost: Decimal = Decimal(0)
     refused: str = ""
     compressed: str = ""
     model: str = ""
@@ -201,6 +205,8 @@ def _money(snapshot: Snapshot) -> dict[str, Any]:
         found |= {"cache_read": usage.cache_read, "cache_write": usage.cache_write}
     if snapshot.session_cost:
         found |= {"cost": snapshot.cost, "session_cost": snapshot.session_cost}
+    if snapshot.beside_cost:
+        found["beside_cost"] = snapshot.beside_cost
     return found
 
 
@@ -214,13 +220,24 @@ def dollars(amount: Decimal | None) -> str:
 def spent(snapshot: Snapshot) -> str:
     """Return the cost of a turn and of the session so far, or why there is none."""
     if snapshot.cost or snapshot.session_cost:
-        return f"{dollars(snapshot.cost)} this turn, {dollars(snapshot.session_cost)} so far"
+        so_far = f"{dollars(snapshot.session_cost)} so far{_beside(snapshot)}"
+        return f"{dollars(snapshot.cost)} this turn, {so_far}"
     if not snapshot.model:
         return ""
     if snapshot.usage is None:
         return f"unknown: {snapshot.model} reports no usage"
     none = "has no price: it runs here" if snapshot.cost == 0 else "has no price that is known"
     return f"{snapshot.model} {none}"
+
+
+def _beside(snapshot: Snapshot) -> str:
+    """Return which part of a cost was for summaries and values, if any was."""
+    usage = snapshot.beside
+    if usage is None:
+        return ""
+    price = dollars(snapshot.beside_cost or None)
+    tokens = f"{usage.input:,} tokens read, {usage.output:,} written"
+    return f" (of that, summaries and values: {price}; {tokens})"
 
 
 def percent(tokens: int, of: int) -> str:

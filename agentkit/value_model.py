@@ -13,10 +13,10 @@ Read after: value.py, models/__init__.py.     Read next: session.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from agentkit.messages import Message, user
+from agentkit.messages import Message, ModelSaid, user
 from agentkit.models import Model
 from agentkit.text import one_line
 from agentkit.tokens import Counter
@@ -67,17 +67,30 @@ class ModelValues:
         texts = [m.text for m in history if m.role in ("user", "assistant") and m.text.strip()]
         return [text for text in dict.fromkeys(texts) if text not in self._asked]
 
-    async def learn(self, history: Sequence[Message]) -> None:
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return self._model.name
+
+    async def learn(
+        self, history: Sequence[Message], *, heard: Callable[[ModelSaid], None] | None = None
+    ) -> None:
         """Ask the model about the texts it has not seen yet.
+
+        Args:
+            history: The messages whose texts count.
+            heard: Gets each answer, e.g. to add up what it cost.
 
         Raises:
             ModelError: It cannot be reached; what was learned before stays.
         """
         new = self.unknown(history)
         for start in range(0, len(new), AT_ONCE):
-            await self._ask(new[start : start + AT_ONCE])
+            answer = await self._ask(new[start : start + AT_ONCE])
+            if heard is not None:
+                heard(answer)
 
-    async def _ask(self, texts: Sequence[str]) -> None:
+    async def _ask(self, texts: Sequence[str]) -> ModelSaid:
         said = "\n".join(
             f"{number}: {one_line(text, max_chars=SHOWN_CHARS)}"
             for number, text in enumerate(texts, start=1)
@@ -90,6 +103,7 @@ class ModelValues:
         for number, kind in _LINE.findall(answer.text):
             if 1 <= int(number) <= len(texts) and kind.lower() in self._weights:
                 self._kinds[texts[int(number) - 1]] = kind.lower()
+        return answer
 
     def __call__(self, history: Sequence[Message]) -> list[Value]:
         """Return one value a message; an error that was mended stays one."""

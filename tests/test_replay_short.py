@@ -24,7 +24,7 @@ from agentkit.trace import Trace
 from tests.test_session_window import FACTS, FILLER, ask
 
 COUNT = Counter.for_model("reader")
-AFTER = ("Condensed", "HandoverWritten", "Valued")  # of the session, around its turns
+AFTER = ("Condensed", "HandoverWritten", "SideCalled", "Valued")  # of the session, around its turns
 RULES = {
     "en": "Never use more than three colours. ",
     "zh": "任何时候都不要超过三种颜色。",

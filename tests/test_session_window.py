@@ -32,6 +32,7 @@ from agentkit.models.reader import ReaderModel
 from agentkit.models.scripted import ScriptedModel
 from agentkit.recorded import history_before
 from agentkit.replay import replay_turn
+from agentkit.report import window_report
 from agentkit.session import Session
 from agentkit.snapshot import spent
 from agentkit.summary import summarise
@@ -447,3 +448,92 @@ def test_other_rules_decide_what_stays_and_what_a_summary_says(tmp_path: Path) -
     assert FIRST not in [message.text for message in shipped.packed.messages()]
     assert any("第 0 张" in said for said in own.handover.constraints)
     assert not shipped.handover.constraints
+
+
+SUMMED_UP = json.dumps({"goal": "", "decisions": ["The port is 8443."]})
+PAID = "gpt-4o-mini"
+
+
+def test_what_summaries_cost_is_part_of_the_session_and_named_apart() -> None:
+    """Through the wire: each call reads 120 tokens, 100 of them cached, and writes 8."""
+    writer_calls = [said(SUMMED_UP)] * 2
+    talk_calls = [said("ok")] * 7
+    short = ShortTermMemory(count=COUNT, least=1, most=3)
+    with ChatServer(*talk_calls) as talks, ChatServer(*writer_calls) as writes:
+        session = Session(
+            model=OpenAIModel("gpt-4o", base_url=talks.url),
+            summary_model=OpenAIModel(PAID, base_url=writes.url),
+            short=short,
+            clock=FixedClock(),
+        )
+        ask(session, "The port is 8443.")
+        for n in range(6):
+            ask(session, f"Look at picture {n}.")
+
+    one, summary = (cost(name, Usage(120, 8, cache_read=100)) for name in ("gpt-4o", PAID))
+    shots = session.monitor.report().snapshots
+    turns = [turn for turn, _ in events_of(session, "Condensed")]
+    assert turns == ["t4", "t7"]
+    assert [shot.beside_cost for shot in shots] == [0, 0, 0, *[summary] * 3, 2 * summary]
+    assert shots[-1].cost == one
+    assert shots[-1].session_cost == 7 * one + 2 * summary
+    assert shots[-1].beside == Usage(240, 16, cache_read=200)
+    assert (
+        f"(of that, summaries and values: ${2 * summary:.4f}; 240 tokens read, 16 written)"
+    ) in spent(shots[-1])
+    paid = events_of(session, "SideCalled")
+    assert [(turn, each["purpose"], each["model"]) for turn, each in paid] == [
+        ("t4", "summary", PAID),
+        ("t7", "summary", PAID),
+    ]
+    assert session.monitor.report().rows()[-1]["beside_cost"] == 2 * summary
+
+
+@pytest.mark.parametrize("name", [PAID, "my-own"])
+def test_what_values_cost_counts_for_the_turn_that_asked_for_them(
+    tmp_path: Path, name: str
+) -> None:
+    judge = ScriptedModel([ModelSaid(judged(1), (), Usage(900, 60))], name=name)
+    counter = Counter.for_model("reader")
+    talker = ScriptedModel([ModelSaid("好。", (), Usage(500, 5), "gpt-4o")] * 2, name="gpt-4o")
+    session = Session(
+        model=talker,
+        budget=700,
+        history=HISTORY,
+        values=ModelValues(judge, counter=counter),
+        clock=FixedClock(),
+    )
+    ask(session, "继续。")
+    ask(session, "再继续。")
+
+    price = cost(PAID, Usage(900, 60)) if name == PAID else Decimal(0)
+    shots = session.monitor.report().snapshots
+    assert [shot.beside for shot in shots] == [Usage(900, 60)] * 2
+    assert [shot.beside_cost for shot in shots] == [price] * 2
+    assert shots[-1].session_cost == 2 * cost("gpt-4o", Usage(500, 5)) + price
+    assert ("no price known" in spent(shots[-1])) == (name == "my-own")
+    session.trace.save(tmp_path / "talk.jsonl")
+    reported = window_report(tmp_path / "talk.jsonl").reported
+    assert reported is not None
+    assert (reported.beside, reported.calls) == ((1, 900, 60), 3)
+    assert reported.session_input == 1_900
+    assert reported.session_cost == (shots[-1].session_cost if name == PAID else None)
+
+
+def test_a_summary_that_cannot_be_read_was_paid_for_and_one_that_never_came_was_not() -> None:
+    unread = ModelSaid("I would rather not.", (), Usage(1_000, 10))
+    writer = ScriptedModel([unread, ModelError("dead", hint="")], name=PAID)
+    session = Session(
+        model=ScriptedModel(["ok"] * 7),
+        short=ShortTermMemory(count=COUNT, least=1, most=3),
+        summary_model=writer,
+        clock=FixedClock(),
+        budget=4_000,
+    )
+    for n in range(7):
+        ask(session, f"Look at picture {n}.")
+
+    assert [each["by_model"] for _, each in events_of(session, "Condensed")] == [False, False]
+    assert len(events_of(session, "SideCalled")) == 1
+    shot = session.monitor.report().snapshots[-1]
+    assert shot.session_cost == shot.beside_cost == cost(PAID, Usage(1_000, 10))

@@ -295,6 +295,8 @@ class _Building:
             main, bills = [*main, last], [*bills, last]
         if not main:
             return None
+        asides = [Bill(usage, model, at, 0, True) for usage, model, at in found.notes.asides]
+        bills += asides
         last, usage = main[-1], main[-1].usage
         counted = last.before if last.whole else last.before + fixed
         total = sum(bill.usage.input for bill in bills)
@@ -313,6 +315,12 @@ class _Building:
             session_input=total,
             session_output=sum(bill.usage.output for bill in bills),
             cached_share=_share(sum(bill.usage.cache_read for bill in bills), total),
+            beside=(
+                len(asides),
+                sum(bill.usage.input for bill in asides),
+                sum(bill.usage.output for bill in asides),
+            ),
+            beside_cost=self._cost(asides),
         )
 
     def _before_answer(self) -> int:

@@ -68,6 +68,8 @@ class Reported:
         session_input: Of all calls added up: what was paid for, not what is inside.
         session_output: Of all calls.
         cached_share: Of all input of all calls.
+        beside: Calls among these that made summaries and values, their input and output.
+        beside_cost: Of these, or None.
     """
 
     at: str
@@ -84,6 +86,8 @@ class Reported:
     session_input: int
     session_output: int
     cached_share: float
+    beside: tuple[int, int, int] = (0, 0, 0)
+    beside_cost: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

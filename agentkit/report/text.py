@@ -159,6 +159,10 @@ def reported_rows(report: WindowReport) -> list[tuple[str, str]]:
             f"output: {dollars(reported.session_cost)}",
         ),
     ]
+    calls, read, wrote = reported.beside
+    if calls:
+        told = f"{number(calls, 'call')}, {read:,} input tokens, {wrote:,} output"
+        rows.append(("summaries and values", f"of that: {told}: {dollars(reported.beside_cost)}"))
     return rows
 
 

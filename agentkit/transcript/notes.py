@@ -129,6 +129,7 @@ class Notes:
         budget: Window and reserve, where the file says them.
         said: Messages as the file counts them, system messages too; of sub-agents apart.
         window: What a model read last, where the file says so section by section.
+        asides: Calls of models beside the conversation, as reported: usage, model and place.
         acts: What the program did to the conversation beside talking, one sentence each.
     """
 
@@ -146,6 +147,7 @@ class Notes:
     budget: tuple[int, int] | None = None
     said: dict[Chain, int] = field(default_factory=lambda: {"main": 0, "side": 0})
     window: ReadWindow | None = None
+    asides: list[tuple[Usage, str, str]] = field(default_factory=list)
     acts: list[str] = field(default_factory=list)
 
     @property

@@ -74,6 +74,9 @@ class OwnTrace:
                 self._following.acts()
             notes.skip(f"{kind} event")
             notes.acts.extend(_act(kind, element, text))
+            usage = _own_usage(element.get("usage"), at, notes) if kind == "SideCalled" else None
+            if usage is not None:
+                notes.asides.append((usage, str(element.get("model") or ""), at))
 
     def rest(self) -> Iterator[Entry]:
         """Yield what waits for an event that never came."""
@@ -88,6 +91,7 @@ class OwnTrace:
             self._waiting, self._usage, notes.window = [], None, None
             notes.pinned.clear()
             notes.acts.clear()
+            notes.asides.clear()
             notes.skip(EARLIER)
         self._seq = seq
 
