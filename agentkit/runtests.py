@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 
 from agentkit.checkout import ROOT, is_checkout
@@ -50,8 +51,13 @@ def run_tests(*, fast: bool = False, rest: list[str] | None = None) -> int:
     print("\nstep      result   seconds")
     for name, status, seconds in rows:
         print(f"{name:<9} {'ok' if status == 0 else 'FAILED':<8} {seconds:7.0f}")
-    print(f"\n{closing_line(report)}")
-    return int(any(status != 0 for _, status, _ in rows))
+    failed = [name for name, status, _ in rows if status != 0]
+    if failed:
+        print(
+            f"\nFAILED: {', '.join(failed)}. What went wrong stands above, below `── {failed[0]}`."
+        )
+    print(f"\n{closing_line(report, failed_steps=failed)}")
+    return int(bool(failed))
 
 
 def _pytest(report: Path, *, fast: bool) -> list[str]:
@@ -66,14 +72,29 @@ def _step(name: str, command: list[str]) -> tuple[str, int, float]:
     return name, status, time.perf_counter() - start
 
 
-def closing_line(report: Path) -> str:
-    """Return e.g. "312 passed, 0 failed, 1 skipped" from pytest's JUnit report."""
+def closing_line(report: Path, *, failed_steps: Sequence[str] = ()) -> str:
+    """Return e.g. "312 passed, 1 failed, 1 skipped" from pytest's JUnit report.
+
+    A step that failed counts as one, and is named behind the numbers: "...; FAILED: lint".
+    The tests count by themselves, unless pytest failed and no test did.
+
+    Args:
+        report: Where pytest wrote; it may be missing.
+        failed_steps: Names of steps, "tests" among them.
+    """
+    count = _counts(report)
+    failed, skipped = count["failures"] + count["errors"], count["skipped"]
+    passed = count["tests"] - failed - skipped
+    failed += sum(step != "tests" or not failed for step in failed_steps)
+    numbers = f"{passed} passed, {failed} failed, {skipped} skipped"
     if not report.exists():
-        return "0 passed, 0 failed, 0 skipped: pytest did not get as far as its report"
-    suites = list(ET.parse(report).getroot().iter("testsuite"))
-    count = {
+        numbers += ": pytest did not get as far as its report"
+    return f"{numbers}; FAILED: {', '.join(failed_steps)}" if failed_steps else numbers
+
+
+def _counts(report: Path) -> dict[str, int]:
+    suites = list(ET.parse(report).getroot().iter("testsuite")) if report.exists() else []
+    return {
         key: sum(int(suite.get(key, 0)) for suite in suites)
         for key in ("tests", "failures", "errors", "skipped")
     }
-    failed, skipped = count["failures"] + count["errors"], count["skipped"]
-    return f"{count['tests'] - failed - skipped} passed, {failed} failed, {skipped} skipped"
