@@ -144,6 +144,11 @@ def _report(done: working_copy.Update, place: Path) -> None:
         print(f"agentkit: {len(done.copied)} files copied to {place}; they are yours to change.")
     for name in done.refreshed:
         print(f"agentkit: {name} is new in the kit; you had changed nothing in it, so here it is.")
+    if done.emptied:
+        print(
+            f"agentkit: {len(done.emptied)} notebooks that you had not saved are without outputs "
+            "now, so that you can predict them."
+        )
     for name in done.kept:
         number = name.split("_")[0]
         print(

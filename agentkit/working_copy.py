@@ -7,6 +7,8 @@
     B           A           A                 refreshes: B
     B           A           A, edited         keeps it, and says so
 
+A notebook is copied without its outputs, so that its predictions are not spoiled; a copy
+of an earlier version of the kit has them, and loses them if nobody has saved it since.
 A run changes a notebook's outputs, not its cells: only what somebody typed counts as
 an edit. What was copied is noted as hashes in a small file beside the notebooks.
 
@@ -18,7 +20,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,11 +37,14 @@ class Update:
         copied: Were not there before.
         refreshed: Changed in the kit; the learner had typed nothing into them.
         kept: Changed in the kit *and* by the learner, whose version stays.
+        emptied: Copied with their outputs by an earlier version of the kit and never saved
+            by the learner; without outputs now.
     """
 
     copied: list[str] = field(default_factory=list)
     refreshed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    emptied: list[str] = field(default_factory=list)
 
 
 def files_of(originals: Path) -> list[str]:
@@ -81,7 +85,8 @@ def restore(originals: Path, copy: Path, name: str) -> str | None:
     manifest = _read_manifest(copy)
     target = copy / name
     kept = None
-    if target.exists() and target.read_bytes() != (originals / name).read_bytes():
+    ours = ((originals / name).read_bytes(), _unrun(originals / name))
+    if target.exists() and target.read_bytes() not in ours:
         kept = _free_name(target)
         os.replace(target, kept)
     _copy(originals / name, target, name, manifest)
@@ -92,27 +97,48 @@ def restore(originals: Path, copy: Path, name: str) -> str | None:
 def _update_one(
     original: Path, mine: Path, name: str, manifest: dict[str, list[str]], done: Update
 ) -> None:
-    now = _hashes(original)
+    now, noted = _hashes(original, _unrun(original)), manifest.get(name)
     if not mine.exists():
         _copy(original, mine, name, manifest)
         done.copied.append(name)
-    elif _hashes(mine)[1] == now[1]:  # the same cells: nothing a learner could miss
-        manifest[name] = now
-    elif manifest.get(name) != now:
-        if name in manifest and _hashes(mine)[1] == manifest[name][1]:
+        return
+    whole, typed = _hashes(mine, mine.read_bytes())
+    if typed == now[1]:  # the same cells: nothing a learner could miss
+        if noted is not None and whole == noted[0] != now[0]:
+            if _unrun(mine) != mine.read_bytes():
+                done.emptied.append(name)
             _copy(original, mine, name, manifest)
-            done.refreshed.append(name)
-        else:
-            done.kept.append(name)
+        manifest[name] = now
+    elif noted is not None and noted[1] == typed:
+        _copy(original, mine, name, manifest)
+        done.refreshed.append(name)
+    elif noted is None or noted[1] != now[1]:
+        done.kept.append(name)
 
 
 def _copy(original: Path, target: Path, name: str, manifest: dict[str, list[str]]) -> None:
-    """Copy through a second name, so that no reader ever sees half a notebook."""
+    """Write through a second name, so that no reader ever sees half a notebook."""
     target.parent.mkdir(parents=True, exist_ok=True)
     half = target.with_name(f"{target.name}.{os.getpid()}.new")
-    shutil.copyfile(original, half)
+    fresh = _unrun(original)
+    half.write_bytes(fresh)
     os.replace(half, target)
-    manifest[name] = _hashes(original)
+    manifest[name] = _hashes(original, fresh)
+
+
+def _unrun(path: Path) -> bytes:
+    """Return a notebook as if nobody had run it; of anything else, all of it."""
+    whole = path.read_bytes()
+    if path.suffix != ".ipynb":
+        return whole
+    try:
+        notebook = json.loads(whole)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell.update(outputs=[], execution_count=None)
+    except (ValueError, KeyError, TypeError, AttributeError):  # not a notebook
+        return whole
+    return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _free_name(path: Path) -> Path:
@@ -122,9 +148,8 @@ def _free_name(path: Path) -> Path:
     return free
 
 
-def _hashes(path: Path) -> list[str]:
-    """Return the hash of the whole file, and of what was typed into it."""
-    whole = path.read_bytes()
+def _hashes(path: Path, whole: bytes) -> list[str]:
+    """Return the hash of the whole content of a file, and of what was typed into it."""
     return [hashlib.sha256(data).hexdigest() for data in (whole, _typed(path, whole))]
 
 

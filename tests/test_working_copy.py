@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -13,11 +14,16 @@ from agentkit.working_copy import Update, restore, update
 
 NAME = "03_窗口.ipynb"
 
+UNRUN = {"outputs": [], "execution_count": None}
+
 
 def notebook(source: str, output: str = "") -> str:
     """Return a notebook of one cell, as Jupyter would save it after a run."""
-    cell = {"cell_type": "code", "source": [source], "outputs": [output], "metadata": {}}
-    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}, ensure_ascii=False)
+    ran = {"outputs": [output], "execution_count": 1} if output else UNRUN
+    cell = {"cell_type": "code", "source": [source], "metadata": {}, **ran}
+    text = {"cell_type": "markdown", "source": ["预测"], "metadata": {}}
+    whole = {"cells": [cell, text], "metadata": {}, "nbformat": 4}
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
 
 class Folders:
@@ -109,6 +115,77 @@ def test_a_file_that_was_broken_by_its_owner_is_still_theirs(folders: Folders) -
 
     assert folders.update() == Update(kept=[NAME])
     assert folders.read() == "{ not a notebook"
+
+
+def test_a_copy_has_no_outputs_and_the_original_keeps_its_own(tmp_path: Path) -> None:
+    """By design: an output that is there already spoils the prediction."""
+    folders = Folders(tmp_path)
+    folders.kit(notebook("a", "an output"))
+
+    folders.update()
+
+    assert folders.read() == notebook("a")
+    assert (folders.originals / NAME).read_text(encoding="utf-8") == notebook("a", "an output")
+    assert folders.update() == Update()
+
+
+def test_a_refreshed_and_a_restored_notebook_have_no_outputs(folders: Folders) -> None:
+    folders.kit(notebook("b", "an output"))
+    assert folders.update() == Update(refreshed=[NAME])
+    assert folders.read() == notebook("b")
+
+    folders.mine(notebook("mine", "my output"))
+    restore(folders.originals, folders.copy, NAME)
+
+    assert folders.read() == notebook("b")
+
+
+def earlier_copy(folders: Folders, text: str) -> None:
+    """Put there what an earlier version of the kit copied, outputs and all, and noted."""
+    folders.kit(text)
+    folders.mine(text)
+    typed = json.dumps([["code", "a"], ["markdown", "预测"]]).encode()
+    hashes = [hashlib.sha256(data).hexdigest() for data in (text.encode(), typed)]
+    note = folders.copy / working_copy.MANIFEST
+    note.write_text(json.dumps({NAME: hashes}), encoding="utf-8")
+
+
+def test_a_copy_of_an_earlier_version_that_nobody_saved_loses_its_outputs(
+    folders: Folders,
+) -> None:
+    earlier_copy(folders, notebook("a", "an output"))
+
+    assert folders.update() == Update(emptied=[NAME])
+    assert folders.read() == notebook("a")
+    assert folders.update() == Update()
+
+
+@pytest.mark.parametrize("mine", [notebook("a", "my output"), notebook("mine", "an output")])
+def test_a_copy_of_an_earlier_version_that_was_run_or_edited_stays(
+    folders: Folders, mine: str
+) -> None:
+    """Nor is it said that the kit had changed: it has not."""
+    earlier_copy(folders, notebook("a", "an output"))
+    folders.mine(mine)
+
+    assert folders.update() == Update()
+    assert folders.read() == mine
+
+
+def test_a_copy_of_an_earlier_version_is_refreshed_like_any_other(folders: Folders) -> None:
+    earlier_copy(folders, notebook("a", "an output"))
+    folders.mine(notebook("a", "my output"))
+    folders.kit(notebook("b", "an output"))
+
+    assert folders.update() == Update(refreshed=[NAME])
+    assert folders.read() == notebook("b")
+
+
+def test_a_restored_copy_of_an_earlier_version_leaves_nothing_beside_it(folders: Folders) -> None:
+    earlier_copy(folders, notebook("a", "an output"))
+
+    assert restore(folders.originals, folders.copy, NAME) is None
+    assert folders.read() == notebook("a")
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", '{"a": 3}', "{"])
