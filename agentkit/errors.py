@@ -93,7 +93,17 @@ class ConsentError(ToolError):
 
 
 class HostError(AgentkitError):
-    """A server cannot do what it was asked."""
+    """A server cannot do what it was asked.
+
+    Args:
+        what: What happened.
+        hint: What to do next.
+        down: The server was waited for in vain; asked again at once, it costs as long a wait.
+    """
+
+    def __init__(self, what: str, *, hint: str, down: bool = False) -> None:
+        super().__init__(what, hint=hint)
+        self.down = down
 
 
 class ConfigError(HostError):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -25,7 +25,13 @@ from agentkit import events
 from agentkit.clock import Clock, SystemClock
 from agentkit.compress import typed
 from agentkit.context import Frame, as_event, lay_out
-from agentkit.errors import AgentkitError, MessageError, ModelError
+from agentkit.errors import (
+    AgentkitError,
+    HostError,
+    MessageError,
+    ModelError,
+    ServerGoneError,
+)
 from agentkit.guard import Limits, Step, verdict
 from agentkit.memory.brought import Brought, Remembering
 from agentkit.messages import (
@@ -179,6 +185,7 @@ class _Running:
         self.besides = tuple(besides)
         self.gone = gone
         self.recalled: list[Section] = []
+        self.down: set[str] = set()  # servers that were waited for in vain
         self.ids = {call.id for message in history for call in message.tool_calls}
 
     async def run(self, text: str) -> Turn:
@@ -346,21 +353,40 @@ class _Running:
 
     async def _result(self, call: ToolCall) -> ToolResult:
         """Return what a tool says, or what kept it from being asked."""
+        server = ""
         try:
             host = self.agent.host
             tools = [] if host is None else host.tools()
+            up = {tool.name for tool in tools if tool.available}
             # one whose server is down is called too: the host may start it once more
             spec = find_tool(call.name, [replace(tool, available=True) for tool in tools])
+            server = spec.server
             check_call(call, spec)
+            self._check_up(spec, up)
             await ask_consent(call, spec, self.agent.consent)
             assert host is not None, "an empty list holds no tool"
             named = replace(call, name=spec.name)
             return _checked(await host.call(named, timeout_s=self.agent.limits.timeout_s))
         except AgentkitError as error:
+            if isinstance(error, HostError) and error.down:
+                self.down.add(server)
             text = f"{error.what} {error.hint}".strip()
         except Exception as error:  # noqa: BLE001 - a tool is anybody's code, and may raise anything
             text = f"{call.name} failed: {type(error).__name__}: {error}"
         return ToolResult(call.id, call.name, text, is_error=True)
+
+    def _check_up(self, tool: ToolSpec, up: Collection[str]) -> None:
+        """Let a turn wait for a server once: a dozen calls must not wait a dozen times.
+
+        Raises:
+            ServerGoneError: It was waited for in this turn, and is not back.
+        """
+        if tool.server in self.down and tool.name not in up:
+            raise ServerGoneError(
+                f"{tool.name} was not called: {tool.server} is down and did not come back.",
+                hint="Do not call it again in this turn; answer without it.",
+                down=True,
+            )
 
     def _note(self, event: events.Event) -> None:
         self.trace.append(event, turn=self.id)

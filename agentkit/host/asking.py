@@ -66,7 +66,9 @@ async def ask(
         try:
             lives.append(await link.up(timeout_s=limit_s))
         except ServerStartError as error:
-            raise ServerGoneError(f"{what} was not called: {error.what}", hint=error.hint) from None
+            raise ServerGoneError(
+                f"{what} was not called: {error.what}", hint=error.hint, down=True
+            ) from None
         try:
             return await _ask_once(lives[-1], what, request, limit_s=limit_s, again=again)
         except _LostError as lost:

@@ -131,6 +131,7 @@ class ServerLink:
             raise ServerTimeoutError(
                 f"{self.name} is not up after {timeout_s:g} s; it is {self.state}.",
                 hint="Try again later, or give it longer with timeout_s.",
+                down=True,
             )
         return self._outcome.result()
 
@@ -227,6 +228,7 @@ class ServerLink:
             error = ServerGoneError(
                 f"{self.name} dies again and again: {life.why}.",
                 hint="Look at its log: host.stderr_tail. The next call starts it once more.",
+                down=True,
             )
         else:
             reason = life.error or ConnectionError(life.why)

@@ -298,7 +298,9 @@ class McpHost:
         try:
             await (link.start() if lazy else link.up(timeout_s=limit_s))
         except (ServerStartError, ServerGoneError) as error:
-            raise ServerGoneError(f"{name} was not called: {error.what}", hint=error.hint) from None
+            raise ServerGoneError(
+                f"{name} was not called: {error.what}", hint=error.hint, down=True
+            ) from None
 
     def _announce(self, change: ServerChanged) -> None:
         if self._on_event is None:
