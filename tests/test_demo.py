@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import select
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from agentkit import cli, demo
+from agentkit import cli, demo, demo_lines
 from agentkit.clock import FixedClock
 from agentkit.errors import ModelError
 from agentkit.events import (
@@ -25,6 +30,7 @@ from agentkit.events import (
 )
 from agentkit.messages import ToolCall, Usage
 from agentkit.models.scripted import ScriptedModel
+from agentkit.text import width
 from agentkit.tokens import cost
 from agentkit.trace import Entry, Trace
 from tests.models.chat_server import ChatServer, said
@@ -36,24 +42,45 @@ def notes_in(path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("lang", "title", "text", "found"),
+    ("lang", "title", "text", "said"),
     [
         (
             "en",
             "finish the project report",
             "next week: finish the project report, focus on the performance tests",
-            "agent  I found 1: “finish the project report”",
+            [
+                "you    did I note anything about the report?",
+                "call   notes.write_note",
+                "call   notes.search_notes",
+                "of 7000 tokens",
+                "agent  I found 1: “finish the project report”",
+                "cost   reader has no price",
+                "It worked: the note is in {path}",
+            ],
         ),
         (
             "zh",
             "下周要完成结项报告",
             "下周要完成结项报告，重点是性能测试部分",
-            "agent  我找到 1 条：“下周要完成结项报告”",
+            [
+                "你     我之前记过关于报告的事吗？",
+                "调用   notes.write_note",
+                "调用   notes.search_notes",
+                "/ 7000 个 token",
+                "助手   我找到 1 条：“下周要完成结项报告”",
+                "费用   reader 在本机运行，不收费",
+                "成功：笔记已存入 {path}",
+            ],
         ),
     ],
 )
 def test_the_demo_notes_finds_and_says_that_it_worked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], lang: str, title: str, text: str, found: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    lang: str,
+    title: str,
+    text: str,
+    said: list[str],
 ) -> None:
     """Through the command line, the host and the server's own process."""
     path = tmp_path / "我的 notes" / "notes.json"
@@ -63,10 +90,63 @@ def test_the_demo_notes_finds_and_says_that_it_worked(
     printed = capsys.readouterr()
     assert (status, printed.err) == (0, "")
     assert notes_in(path) == {title: text}
-    assert found in printed.out
-    assert printed.out.count("call   notes.") == 2
-    assert printed.out.count("of 7000 tokens") == 4
-    assert f"It worked: the note is in {path}" in printed.out
+    assert [part for part in said if part.format(path=path) not in printed.out] == []
+    assert printed.out.count("[#") == 4
+    if lang == "zh":
+        assert not re.search(r"^(you|call|result|agent|cost) ", printed.out, re.MULTILINE)
+
+
+def test_the_demo_writes_beside_the_users_notes_and_never_among_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By design: what the demo makes up is not what somebody wrote down."""
+    monkeypatch.setattr(demo.platformdirs, "user_data_dir", lambda *_, **__: str(tmp_path))
+    demo.default_notes_file().write_text("theirs", encoding="utf-8")
+
+    assert demo.run_demo() == 0
+
+    assert demo.default_notes_file().read_text(encoding="utf-8") == "theirs"
+    assert len(notes_in(demo.demo_notes_file())) == 1
+    assert f"It worked: the note is in {demo.demo_notes_file()}" in capsys.readouterr().out
+
+
+def test_a_chat_keeps_its_notes_where_the_server_does_by_default() -> None:
+    """By design: what a chat notes is found by a desktop client that starts the server bare."""
+    done = subprocess.run(
+        [sys.executable, "-m", "servers.notes", "--help"],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=True,
+    )
+
+    assert str(demo.default_notes_file()) in "".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_went_wrong_is_said_in_the_language_of_the_demo(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lang: demo.Language,
+) -> None:
+    with ScriptedModel(["ok", "ok"]) as model:
+        monkeypatch.setattr(demo, "load_model", lambda _: model)
+        status = demo.run_demo(lang=lang, notes_file=tmp_path / "n.json")
+
+    wrong = {"en": "It did not work: no note was written.", "zh": "没有成功：没有写下任何笔记。"}
+    assert status == 1
+    assert capsys.readouterr().err.strip() == wrong[lang]
+
+
+def test_both_languages_say_the_same_things_with_the_same_facts() -> None:
+    fields = [
+        {name: sorted(re.findall(r"{(\w+)", text)) for name, text in each.items() if name != "free"}
+        for each in demo_lines.SENTENCES.values()
+    ]
+
+    assert fields[0] == fields[1]
+    assert all(width(label) < demo_lines.LABEL_COLUMNS for label in demo_lines.CHINESE_LABELS)
 
 
 def test_a_file_whose_folder_cannot_be_is_no_success(
@@ -137,6 +217,7 @@ def test_a_chat_asks_before_it_deletes_and_goes_on_after_an_error(
         return next(lines)
 
     monkeypatch.setattr(demo, "_read_line", read_line)
+    monkeypatch.setattr(demo, "_is_terminal", lambda: True)
 
     status = demo.run_chat(notes_file=path)
 
@@ -144,6 +225,57 @@ def test_a_chat_asks_before_it_deletes_and_goes_on_after_an_error(
     assert notes_in(path) == {}
     assert sum(prompt.startswith("allow  notes.delete_note") for prompt in asked) == 2
     assert "did not agree" in capsys.readouterr().out
+
+
+def test_a_chat_that_nobody_types_takes_no_message_for_a_consent(tmp_path: Path) -> None:
+    """By design: "y" is the next message of a piped chat, not the answer to a question."""
+    path = tmp_path / "notes.json"
+    command = [sys.executable, "-m", "agentkit", "chat", "--notes-file", str(path)]
+    typed = "make a note: buy milk\ndelete note n0001\ny\n删除笔记n0001\n是\n"
+
+    done = subprocess.run(command, input=typed, capture_output=True, encoding="utf-8", timeout=120)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(notes_in(path)) == ["buy milk"]
+    assert done.stdout.count("refuse notes.delete_note") == 2
+    assert [ln[7:] for ln in done.stdout.splitlines() if ln.startswith("you ")] == [
+        *typed.splitlines()
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminal of this kind")
+def test_a_line_typed_in_a_terminal_stands_there_once(tmp_path: Path) -> None:
+    """The terminal shows what is typed; the chat must not say it again, and must ask."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "agentkit", "chat", "--notes-file", str(tmp_path / "n.json")]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as chat:
+        os.close(theirs)
+        seen = ""
+        for until, answer in [
+            ("you    ", "make a note: buy milk"),
+            ("\nyou    ", "delete note n0001"),
+            ("[y/N] ", "y"),
+            ("\nyou    ", ""),
+        ]:
+            seen += _seen_until(ours, until)
+            os.write(ours, f"{answer}\n".encode())
+        assert chat.wait(timeout=120) == 0
+    os.close(ours)
+
+    assert seen.count("make a note: buy milk") == 1
+    assert seen.count("delete note n0001") == 1
+    assert notes_in(tmp_path / "n.json") == {}
+
+
+def _seen_until(terminal: int, text: str) -> str:
+    """Return what a terminal shows up to a text, or fail after two minutes without any."""
+    seen = b""
+    while text.encode() not in seen:
+        assert select.select([terminal], [], [], 120)[0], seen
+        seen += os.read(terminal, 4096)
+    return seen.decode()
 
 
 @pytest.mark.parametrize(
@@ -256,10 +388,28 @@ def entry_of(event: object) -> Entry:
     ],
 )
 def test_each_event_is_a_line_that_a_person_can_read(event: object, line: str) -> None:
-    assert demo.show(entry_of(event)) == line
+    assert demo_lines.show(entry_of(event)) == line
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (Stopped("2 results were empty"), "停止   2 results were empty"),
+        (ServerChanged("notes", "down", "it died"), "服务器 notes 的状态是 down：it died"),
+        (
+            Recalled("wide", "q", ({"text": "猫叫咪咪"}, {"text": "b"})),
+            "回忆   2 条，第一条：猫叫咪咪",
+        ),
+        (Forgot(("m1",), "asked for"), "记忆   忘掉了 1 条（asked for）"),
+    ],
+)
+def test_the_kits_own_words_around_an_event_are_chinese_when_asked(
+    event: object, line: str
+) -> None:
+    assert demo_lines.show(entry_of(event), "zh") == line
 
 
 @pytest.mark.parametrize(("used", "filled"), [(0, 0), (700, 40), (900, 40), (9, 1)])
 def test_the_bar_is_never_wider_than_it_is(used: int, filled: int) -> None:
-    assert demo.bar(used, 700).count("#") == filled
-    assert demo.bar(used, 0).startswith("[")
+    assert demo_lines.bar(used, 700).count("#") == filled
+    assert demo_lines.bar(used, 0).startswith("[")

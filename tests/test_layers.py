@@ -29,6 +29,7 @@ loop past
 session replay
 viz score checks nb
 report
+demo_lines
 demo
 working_copy setup_env
 lab runtests
