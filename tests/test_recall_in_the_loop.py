@@ -15,12 +15,13 @@ import pytest
 
 from agentkit.clock import FixedClock
 from agentkit.errors import EmbedderError
+from agentkit.memory.database import open_database
 from agentkit.memory.embed import HashedEmbedder
 from agentkit.memory.fence import CLOSING, OPENING
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.records import Draft
 from agentkit.memory.short import ShortTermMemory
-from agentkit.memory.tenant_memory import TenantMemory
+from agentkit.memory.tenant_memory import IN_JOURNAL, TenantMemory
 from agentkit.messages import ToolCall
 from agentkit.models.scripted import ScriptedModel
 from agentkit.session import Session
@@ -292,6 +293,35 @@ def test_what_is_forgotten_comes_back_from_no_part_of_the_conversation(
     assert other in left["messages"] + left["trace"]
     (erased,) = events(session, "Erased")
     assert erased["messages"] > 0 < erased["events"]
+
+
+@pytest.mark.parametrize(
+    ("told", "forget", "word"),
+    [
+        ("My dentist is Dr Lee.", "Forget what I said about my dentist.", "Lee"),
+        ("记住我的牙医是李医生。", "忘掉我的牙医。", "李医生"),
+    ],
+)
+def test_it_is_forgotten_although_another_process_is_reading(
+    store: LongTermMemory, told: str, forget: str, word: str
+) -> None:
+    """Found by a user: the record was gone, and the conversation still said it."""
+    session = session_of(TenantMemory(store, tenant="ada"), "ok", "ok", "ok")
+    ask(session, told)
+    reader = open_database(store.database.path, read_only=True)
+    with reader.snapshot():
+        reader.read("SELECT count(*) FROM records")
+        ask(session, forget)
+    reader.close()
+    held = store.files_with(word)
+
+    ask(session, "What time is it?")
+
+    (forgot,) = events(session, "Forgot")
+    assert forgot["reason"].endswith(IN_JOURNAL)
+    assert not any(word in m.text for m in session.messages)
+    assert held
+    assert store.files_with(word) == []
 
 
 def test_a_session_that_forgets_nothing_erases_nothing(store: LongTermMemory) -> None:

@@ -42,6 +42,7 @@ WAIT_S = 10.0  # how long a write waits for another process
 JOURNAL_PAGES = 4_000  # 16 MB: a page that changes often is brought into the file once
 CACHE_KB = 512  # of pages; the system keeps them too, and 2 MB was no faster to read or add
 RETRY_S = 0.01  # between two attempts to cut the journal
+CUT_WAIT_S = 0.2  # for it after forgetting; a recall reads for milliseconds, and a turn waits
 IN_MEMORY = ":memory:"
 
 TABLES = """
@@ -76,6 +77,8 @@ class Database:
         read_only: Whether writing is refused.
         closed: Whether it was closed.
         lock: Held during every read and write, so that threads take turns.
+        uncut: Whether the journal still has to be cut, as somebody was reading it; that is
+            tried again after each write and recall, and at the end.
     """
 
     def __init__(
@@ -88,6 +91,7 @@ class Database:
         self._connection = connection
         self._inside = False
         self.closed = False
+        self.uncut = False
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Return all rows of a query."""
@@ -139,6 +143,8 @@ class Database:
                 raise
             finally:
                 self._inside = False
+            if self.uncut:
+                self._cut()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -152,6 +158,8 @@ class Database:
                 yield
             finally:
                 self._execute("COMMIT")
+            if self.uncut and not self.read_only:
+                self._cut()
 
     def scrub(self) -> None:
         """Bring the journal into the file and cut it to nothing.
@@ -160,23 +168,36 @@ class Database:
             StoreLockedError: Another process is reading or writing all the time. What
                 was deleted is deleted, but its old bytes are still in the journal.
         """
-        give_up = time.monotonic() + self._wait_s
-        while True:  # SQLite itself does not wait for another process's checkpoint
-            rows = self.read("PRAGMA wal_checkpoint(TRUNCATE)")
-            if not rows or not rows[0][0]:
-                return
-            if time.monotonic() > give_up:
-                break
+        if not self.cut_journal(wait_s=self._wait_s):
+            raise StoreLockedError(
+                f"Another process holds {self.path}, so its journal still has old bytes.",
+                hint="What you deleted is gone for every query. Call scrub() again to finish.",
+            )
+
+    def cut_journal(self, *, wait_s: float = CUT_WAIT_S) -> bool:
+        """Do what `scrub` does, waiting no longer than this; return whether it was done."""
+        give_up = time.monotonic() + wait_s
+        while not self._cut():
+            if time.monotonic() >= give_up:
+                return False
             time.sleep(RETRY_S)
-        raise StoreLockedError(
-            f"Another process holds {self.path}, so its journal still has old bytes.",
-            hint="What you deleted is gone for every query. Call scrub() again to finish.",
-        )
+        return True
+
+    def _cut(self) -> bool:
+        """Try once, without SQLite's own waiting, which would hold up a whole event loop."""
+        with self.lock:
+            self.read("PRAGMA busy_timeout = 0")
+            try:
+                self.uncut = bool(self.read("PRAGMA wal_checkpoint(TRUNCATE)")[0][0])
+            except StoreLockedError:  # inside a larger transaction, whose end cuts it
+                self.uncut = True
+            finally:
+                self.read(f"PRAGMA busy_timeout = {round(self._wait_s * 1000)}")
+            return not self.uncut
 
     def vacuum(self) -> None:
-        """Write the file anew without the room of what is gone."""
+        """Write the file anew without the room of what is gone; the journal has it then."""
         self.read("VACUUM")
-        self.scrub()
 
     def files(self) -> list[Path]:
         """Return every file of the store that is there now."""
@@ -188,6 +209,8 @@ class Database:
     def close(self) -> None:
         """Close the file; closing twice is fine."""
         with self.lock:
+            if self.uncut and not self.closed:
+                self.cut_journal()
             self._connection.close()
             self.closed = True
 

@@ -41,12 +41,15 @@ class Forgotten:
     Attributes:
         ids: The records that are gone, older forms included, in the order of writing.
         still_in: Ids of records that say a forgotten sentence as part of their own.
+        in_journal: Another process was reading the store, so the old bytes are still in its
+            journal. No query finds them; later writes, recalls and `close` try to cut it.
         texts: What the records said, and their sources, for whoever holds copies. They
             are not shown when this is printed.
     """
 
     ids: tuple[str, ...]
     still_in: tuple[str, ...] = ()
+    in_journal: bool = False
     texts: tuple[str, ...] = field(default=(), repr=False)
 
 
@@ -80,7 +83,7 @@ class Forgetter:
                 "UPDATE records SET changed = ? WHERE number = ?", (tenant.changes, number)
             )
         still = self._clear_sources(sentences, sources, tenant)
-        return Forgotten(tuple(gone), still, (*sentences, *sources))
+        return Forgotten(tuple(gone), still, texts=(*sentences, *sources))
 
     def forget_all(self, tenant: Tenant, tables: Sequence[str]) -> Forgotten:
         """Overwrite every record of a tenant."""

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
 from agentkit.clock import Clock, SystemClock
-from agentkit.errors import EmbedderError
+from agentkit.errors import EmbedderError, StoreLockedError
 from agentkit.memory.database import WAIT_S, Database, open_database
 from agentkit.memory.embed import Embedder, HashedEmbedder, default_embedder
 from agentkit.memory.forgetting import Forgetter, Forgotten, files_with, unknown_record
@@ -213,22 +214,22 @@ class LongTermMemory:
             )
             ids = [one for (one,) in rows]
             gone = self._forgetter.forget(ids, at, self.vectors.tables())
-        self._after_forgetting(gone)
-        return gone
+        return self._after_forgetting(gone)
 
     def forget(self, ids: str | Sequence[str], *, tenant: str) -> Forgotten:
         """Remove records and their older forms so that no file holds their bytes.
 
+        Where another process is reading just then, its journal holds them a little longer:
+        `in_journal` says so, and later writes, recalls and `close` see to it.
+
         Raises:
             RecordError: The tenant has no such record; nothing was forgotten.
-            StoreLockedError: They are gone, but another process keeps the journal from
-                being cut: call `scrub` once more.
+            StoreLockedError: Another process was writing all the time; nothing was forgotten.
         """
         wanted = [ids] if isinstance(ids, str) else list(ids)
         with self._changing(tenant) as at:
             gone = self._forgetter.forget(wanted, at, self.vectors.tables())
-        self._after_forgetting(gone)
-        return gone
+        return self._after_forgetting(gone)
 
     def forget_tenant(self, tenant: str) -> Forgotten:
         """Remove everything of a tenant, its name included."""
@@ -236,8 +237,7 @@ class LongTermMemory:
             gone = self._forgetter.forget_all(at, self.vectors.tables())
             self._tenants.remove(at)
             self.indexes.renumber()
-        self.compact()
-        return gone
+        return self._after_forgetting(gone, compact=True)
 
     def flush(self, *, tenant: str | None = None) -> None:
         """Write down which records were used since last time; None: of every tenant."""
@@ -262,14 +262,27 @@ class LongTermMemory:
             self._used.update(dict.fromkeys([(tenant, one) for one in ids], when))
 
     def compact(self) -> None:
-        """Write the file anew without the room of what was forgotten."""
+        """Write the file anew without the room of what was forgotten.
+
+        Raises:
+            StoreLockedError: Another process is using the store all the time.
+        """
+        self._rewrite()
+        self.scrub()
+
+    def _rewrite(self) -> None:
+        """Write the file anew; what it held stands in the journal then."""
         with self.database.write():
             self._forgetter.drop_blank(self.vectors.tables())
             self.indexes.renumber()
         self.database.vacuum()
 
     def scrub(self) -> None:
-        """Cut the journal to nothing, where another process kept `forget` from doing so."""
+        """Cut the journal to nothing, where another process kept `forget` from doing so.
+
+        Raises:
+            StoreLockedError: It still does.
+        """
         self.database.scrub()
 
     def files_with(self, text: str | bytes) -> list[Path]:
@@ -326,11 +339,13 @@ class LongTermMemory:
             )
             return read_records(self.database, [number], tenant, self.seal)[number]
 
-    def _after_forgetting(self, gone: Forgotten) -> None:
-        """Take what was overwritten out of the journal too."""
-        if not gone.ids:
-            return
-        if self._forgetter.worth_compacting():
-            self.compact()
-        else:
-            self.database.scrub()
+    def _after_forgetting(self, gone: Forgotten, *, compact: bool = False) -> Forgotten:
+        """Take what was overwritten out of the journal too, or note that this has to wait."""
+        if not gone.ids and not compact:
+            return gone
+        if compact or self._forgetter.worth_compacting():
+            try:
+                self._rewrite()
+            except StoreLockedError:  # it is overwritten; only its room is not given back
+                self.database.uncut = True
+        return replace(gone, in_journal=not self.database.cut_journal())

@@ -28,6 +28,7 @@ from agentkit.messages import Message, ToolCall, ToolResult
 from agentkit.window import Count
 
 ABOUT = 0.75  # of the words of "forget about …" that a record must hold to be meant
+IN_JOURNAL = "the old bytes leave the journal once no other process is reading"
 
 
 class TenantMemory:
@@ -140,7 +141,8 @@ class TenantMemory:
         self._last = ()
         for one in gone.ids:
             self._recall.pool.pop(one, None)
-        return Forgot(gone.ids, decision.reason)
+        waits = f"; {IN_JOURNAL}" if gone.in_journal else ""
+        return Forgot(gone.ids, decision.reason + waits)
 
 
 def _only(hits: Hits, ids: set[str]) -> Hits:

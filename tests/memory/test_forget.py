@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
 import numpy as np
 import pytest
 
 from agentkit.errors import RecordError, StoreLockedError
-from agentkit.memory.database import open_database
+from agentkit.memory.database import Database, open_database
 from agentkit.memory.keys import record_keys
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.maintenance import check
@@ -129,20 +132,70 @@ def test_an_unknown_id_forgets_nothing(memory: LongTermMemory) -> None:
     assert memory.count(tenant="ada") == 1
 
 
+def held_by_a_reader(memory: LongTermMemory) -> AbstractContextManager[Database]:
+    """Return another process's view of the store, in the middle of reading it."""
+
+    @contextmanager
+    def reading() -> Iterator[Database]:
+        reader = open_database(memory.database.path, read_only=True)
+        with reader.snapshot():
+            reader.read("SELECT count(*) FROM records")
+            yield reader
+        reader.close()
+
+    return reading()
+
+
 def test_a_reader_that_holds_the_journal_is_reported(open_memory: Open) -> None:
-    """By design: the record is gone for every query, and the error says what is left to do."""
+    """By design: the record is gone for every query, and `in_journal` says what is left."""
     memory = open_memory(wait_s=0.05)
     held = memory.add(secret(1), tenant="ada").record
-    reader = open_database(memory.database.path, read_only=True)
-    with reader.snapshot():
-        reader.read("SELECT count(*) FROM records")
+    with held_by_a_reader(memory):
+        gone = memory.forget(held.id, tenant="ada")
         with pytest.raises(StoreLockedError) as caught:
-            memory.forget(held.id, tenant="ada")
-    reader.close()
+            memory.scrub()
 
+    assert (gone.in_journal, gone.ids) == (True, (held.id,))
+    assert gone.texts
     assert "scrub" in caught.value.hint
     assert len(recall(memory, "safe code", tenant="ada")) == 0
     memory.scrub()
+    assert traces(memory, 1, vector_of(1)) == []
+
+
+@pytest.mark.parametrize(
+    "later",
+    [lambda memory: memory.add("Ada likes tea", tenant="ada"), lambda memory: memory.close()],
+    ids=["a later write", "closing"],
+)
+def test_the_journal_is_cut_once_nobody_reads(
+    open_memory: Open, later: Callable[[LongTermMemory], object]
+) -> None:
+    """Found by a user: nobody called `scrub` later, so the bytes stayed for good.
+
+    Another writer keeps the store open, so that closing alone does not drop the journal.
+    """
+    memory, other = open_memory(), open_memory()
+    held = memory.add(secret(1), tenant="ada").record
+    with held_by_a_reader(memory):
+        assert memory.forget(held.id, tenant="ada").in_journal
+        memory.add("Written while it is read.", tenant="ada")
+        assert traces(other, 1, vector_of(1)) != []
+
+    later(memory)
+
+    assert traces(other, 1, vector_of(1)) == []
+
+
+def test_a_tenant_goes_while_another_process_reads(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.add(secret(1), tenant="ada")
+    with held_by_a_reader(memory):
+        assert memory.forget_tenant("ada").in_journal
+
+    memory.add("Bob likes tea", tenant="bob")
+
+    assert memory.tenants() == ["bob"]
     assert traces(memory, 1, vector_of(1)) == []
 
 
