@@ -6,7 +6,7 @@
 A path that comes from a model is never opened. It is looked up among what the scan found,
 so nothing outside the folder can be named, whatever the path looks like.
 
-Read after: nothing.     Read next: _documents.py, _code.py.
+Read after: _valid_json.py.     Read next: _documents.py, _code.py.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+
+from servers._valid_json import is_valid, valid_text
 
 MAX_FILES = 5_000  # beyond this a folder is no handbook and no project
 _SKIPPED_FOLDERS = frozenset("node_modules __pycache__ venv site-packages dist build".split())
@@ -58,12 +60,12 @@ def scan(folder: Path, *, endings: frozenset[str] | None, max_bytes: int) -> Sca
         if endings is not None and path.suffix.lower() not in endings:
             continue
         name = path.relative_to(root).as_posix()
-        reason = _reason(path, root, max_bytes)
+        reason = "name is no UTF-8" if not is_valid(name) else _reason(path, root, max_bytes)
         if len(files) >= MAX_FILES:
             skipped.append(f"more than {MAX_FILES:,} files; the rest is not read")
             break
         if reason:
-            skipped.append(f"{name}: {reason}")
+            skipped.append(f"{valid_text(name)}: {reason}")
         else:
             files[name] = path
     return Scan(dict(sorted(files.items())), tuple(sorted(skipped)))
@@ -123,7 +125,7 @@ def look_up(asked: str, known: dict[str, Path], *, kind: str, listing: str) -> s
         NotFoundError: There is none, or the path leads out of the folder.
     """
     wanted = asked.strip().replace("\\", "/")
-    shown = repr(asked[:80])
+    shown = repr(valid_text(asked[:80]))
     if _DRIVE.match(asked.strip()) or wanted.startswith(("/", "~")) or ".." in wanted.split("/"):
         raise NotFoundError(
             f"{shown} is not a path inside the folder. Paths start in it and use /, "

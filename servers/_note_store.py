@@ -31,6 +31,7 @@ from typing import Any, Literal
 
 from servers._json_file import LOCK_TIMEOUT_S, Document, JsonFile, StoreError
 from servers._search import Hit, normal, rank, terms
+from servers._valid_json import valid_text
 
 FORMAT = 1
 MAX_TITLE_CHARS = 200  # a title is read in lists, some 20 at a time
@@ -166,7 +167,7 @@ def clean(text: str) -> str:
     Half a surrogate pair becomes U+FFFD; it would kill a stdio connection.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    valid = lines.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    valid = valid_text(lines)
     return _CONTROLS.sub("", valid)
 
 

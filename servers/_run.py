@@ -25,12 +25,13 @@ from typing import Any
 import anyio
 from mcp import MCPError
 from mcp.server import MCPServer
+from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import INVALID_PARAMS
+from mcp.types import INVALID_PARAMS, INVALID_REQUEST
 from pydantic import ValidationError
 
-from servers._valid_json import make_stdin_valid
+from servers._valid_json import INVALID, make_stdin_valid, valid_text, valid_value
 
 Clock = Callable[[], datetime]
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -75,6 +76,24 @@ class PlainServer(MCPServer[Any]):
             text = f"There is no prompt {name[:60]!r}. Use one of: {', '.join(names)}."
             raise MCPError(code=INVALID_PARAMS, message=text)
         return await super().get_prompt(name, arguments, context)
+
+
+async def valid_answers(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Any:
+    """Let no text go out that would end the connection, nor a bad line without an answer.
+
+    Where the SDK has made an answer of everything else, half an emoji or a file's name that is
+    no UTF-8 may still stand in it, in the text of an error above all.
+    """
+    if ctx.method == INVALID:
+        why = (ctx.params or {}).get("why", "it is no request")
+        raise MCPError(code=INVALID_REQUEST, message=f"Invalid request: {why}.")
+    try:
+        return valid_value(await call_next(ctx))
+    except MCPError as error:
+        told = (valid_text(error.message), valid_value(error.data))
+        if told == (error.message, error.data):
+            raise
+        raise MCPError(error.code, *told) from error
 
 
 def _problems(error: ValidationError) -> str:

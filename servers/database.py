@@ -39,10 +39,11 @@ from pydantic import BaseModel, Field
 
 from servers._business import business_file
 from servers._compact import CompactServer
-from servers._run import argument_parser, describe, kit_version, parse, run
+from servers._run import argument_parser, describe, kit_version, parse, run, valid_answers
 from servers._sql import MAX_SQL_CHARS, TIME_LIMIT_S, SqlError
 from servers._tables import Cell, Found, Table, Tables
 from servers._told import completion_of, told_as
+from servers._valid_json import valid_text
 
 MAX_ROWS = 200
 MAX_LISTED = 60  # tables in one list: some 1,200 tokens
@@ -116,7 +117,11 @@ def build_server(path: Path, *, time_limit_s: float = TIME_LIMIT_S) -> MCPServer
     """
     tables = Tables(path, time_limit_s=time_limit_s)
     server = CompactServer(
-        "database", version=kit_version(), instructions=INSTRUCTIONS, log_level="WARNING"
+        "database",
+        version=kit_version(),
+        instructions=INSTRUCTIONS,
+        log_level="WARNING",
+        middleware=[valid_answers],
     )
     _add_tools(server, tables)
     _add_resources(server, tables)
@@ -168,7 +173,7 @@ def _add_tools(server: MCPServer[Any], tables: Tables) -> None:
     )
     def run_query(sql: Sql, limit: Limit = 20) -> Rows:
         with told_as(ToolError, SqlError):
-            return answered(tables.find(_valid(sql), limit=limit))
+            return answered(tables.find(valid_text(sql), limit=limit))
 
 
 def described(table: Table) -> TableDescribed:
@@ -197,11 +202,6 @@ def answered(found: Found) -> Rows:
         left_out=found.left_out,
         remark=" ".join(remarks) or None,
     )
-
-
-def _valid(sql: str) -> str:
-    """Return a statement that SQLite can take: no half of an emoji."""
-    return sql.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _add_resources(server: MCPServer[Any], tables: Tables) -> None:

@@ -41,9 +41,10 @@ from servers._code import Looked, search_code
 from servers._compact import CompactServer
 from servers._documents import MAX_PAGE_CHARS, Document, Documents, Part
 from servers._folder import NotFoundError
-from servers._run import argument_parser, describe, kit_version, parse, run
+from servers._run import argument_parser, describe, kit_version, parse, run, valid_answers
 from servers._search import EXCERPT_CHARS, Hit, excerpt
 from servers._told import completion_of, told_as
+from servers._valid_json import valid_text
 
 HANDBOOK = Path(__file__).resolve().parent / "data" / "handbook"
 MAX_LISTED = 50  # rows of about 40 tokens
@@ -160,7 +161,11 @@ def build_server(folder: Path, *, code: Path) -> MCPServer[Any]:
     """Return a server for the documents of one folder and the code of another."""
     documents = Documents(folder)
     server = CompactServer(
-        "knowledge", version=kit_version(), instructions=INSTRUCTIONS, log_level="WARNING"
+        "knowledge",
+        version=kit_version(),
+        instructions=INSTRUCTIONS,
+        log_level="WARNING",
+        middleware=[valid_answers],
     )
     _add_document_tools(server, documents)
     _add_search_tools(server, documents, code)
@@ -308,7 +313,7 @@ def _bounded(query: str) -> str:
             f"The query has {len(query)} characters; at most {MAX_QUERY_CHARS} are allowed. "
             "Send a few words."
         )
-    return query.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return valid_text(query)
 
 
 def _add_resources(server: MCPServer[Any], documents: Documents) -> None:

@@ -55,7 +55,15 @@ from servers._memory_models import (
     Subject,
     Weighed,
 )
-from servers._run import PlainServer, argument_parser, describe, kit_version, parse, run
+from servers._run import (
+    PlainServer,
+    argument_parser,
+    describe,
+    kit_version,
+    parse,
+    run,
+    valid_answers,
+)
 from servers._tenants import TenantTokens, tenant_of_caller
 
 INSTRUCTIONS = (
@@ -146,13 +154,18 @@ def build_server(
             version=kit_version(),
             instructions=INSTRUCTIONS,
             log_level="WARNING",
+            middleware=[valid_answers],
             token_verifier=tenant,
             auth=AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None),
         )
         whose: Callable[[], str] = tenant_of_caller
     else:
         server = PlainServer(
-            "memory", version=kit_version(), instructions=INSTRUCTIONS, log_level="WARNING"
+            "memory",
+            version=kit_version(),
+            instructions=INSTRUCTIONS,
+            log_level="WARNING",
+            middleware=[valid_answers],
         )
         name = tenant
 

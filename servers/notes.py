@@ -50,7 +50,16 @@ from servers._note_models import (
 )
 from servers._note_resources import add_completions, add_prompt, add_resources
 from servers._note_store import MAX_NOTE_CHARS, MAX_TITLE_CHARS, NoteStore, clean
-from servers._run import Clock, PlainServer, argument_parser, describe, kit_version, parse, run
+from servers._run import (
+    Clock,
+    PlainServer,
+    argument_parser,
+    describe,
+    kit_version,
+    parse,
+    run,
+    valid_answers,
+)
 from servers._told import told_as
 
 INSTRUCTIONS = (
@@ -78,7 +87,11 @@ def build_server(
     clock = clock or (lambda: datetime.now(UTC))
     store = NoteStore(path, clock=clock, lock_timeout_s=lock_timeout_s)
     server = PlainServer(
-        "notes", version=kit_version(), instructions=INSTRUCTIONS, log_level="WARNING"
+        "notes",
+        version=kit_version(),
+        instructions=INSTRUCTIONS,
+        log_level="WARNING",
+        middleware=[valid_answers],
     )
     _add_changing_tools(server, store)
     _add_reading_tools(server, store)

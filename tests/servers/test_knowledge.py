@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -321,3 +322,31 @@ def test_a_folder_that_is_not_there_ends_the_program_with_advice(
 
     assert stopped.value.code == 2
     assert "is no folder. Give the path of one." in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only here may a name hold any bytes")
+@pytest.mark.parametrize("name", [b"caf\xe9.md", b"\xb1\xa8\xb8\xe6.md"], ids=["Latin-1", "GBK"])
+async def test_a_file_whose_name_is_no_utf_8_is_skipped_and_said(
+    tmp_path: Path, name: bytes
+) -> None:
+    """A zip from an old machine leaves such names; one would break every answer."""
+    (tmp_path / "a.md").write_text("# A\n\nreports are due")
+    for folder in (b"", b"/" + name.removesuffix(b".md")):
+        os.makedirs(os.fsencode(tmp_path) + folder, exist_ok=True)
+        with open(os.fsencode(tmp_path) + folder + b"/" + name, "w") as file:
+            file.write("# Menu\n\nreports of the menu")
+
+    async with connected(tmp_path, tmp_path) as client:
+        listed = await result(client, "list_documents")
+        found = await result(client, "search_documents", query="reports")
+        code = await result(client, "search_code", query="reports")
+        near = await error(client, "read_document", document="cafe.md")
+        index = (await client.read_resource("knowledge://index")).contents[0].text  # type: ignore[union-attr]
+
+    assert [line["path"] for line in listed["documents"]] == ["a.md"]
+    assert len(listed["skipped"]) == 2
+    assert all(each.endswith("\ufffd.md: name is no UTF-8") for each in listed["skipped"])
+    assert found["total"] == code["total"] == 1
+    assert code["skipped"] == 2
+    assert near.startswith("There is no document 'cafe.md'.")
+    assert "name is no UTF-8" in index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -15,7 +16,12 @@ from shutil import which
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.types import INVALID_REQUEST, TextContent
+
+from servers import database, knowledge, memory, notes
+from servers._run import PlainServer, valid_answers
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 60
@@ -101,3 +107,76 @@ def test_the_console_script_tells_how_to_give_it_to_a_host(name: str) -> None:
 
     assert done.returncode == 0
     assert f'"command": "agentkit-{name}"' in done.stdout
+
+
+REJECTED = (
+    '{"jsonrpc":"1.0","id":11,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":12,"method":"tools/call","params":5}',
+    '[{"jsonrpc":"2.0","id":13,"method":"ping"},{"jsonrpc":"2.0","id":14,"method":"ping"}]',
+)
+
+
+def test_a_line_that_is_no_request_is_answered_by_its_id(tmp_path: Path) -> None:
+    """By design: the SDK drops such a line, and the host would wait for its whole limit."""
+    with subprocess.Popen(
+        starts("knowledge")["module"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=environment(tmp_path),
+    ) as server:
+        watch = threading.Timer(LIMIT_S, server.kill)
+        watch.start()
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("\n".join(["no json", *REJECTED, ""]))
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(4)]
+        server.stdin.close()
+        watch.cancel()
+
+    assert {(each["id"], each["error"]["code"]) for each in answers} == {
+        (number, INVALID_REQUEST) for number in (11, 12, 13, 14)
+    }
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("told", "arrives"),
+    [
+        ("half \ud83d", "half \ufffd"),
+        ("caf\udce9.md", "caf\ufffd.md"),
+        ("报告\udcb1", "报告\ufffd"),
+    ],
+)
+async def test_no_text_of_an_error_ends_the_connection(told: str, arrives: str) -> None:
+    """By design: of an answer that cannot be sent, the SDK sends nothing and hangs up."""
+    server = PlainServer("test", middleware=[valid_answers])
+
+    @server.tool()
+    def fails() -> str:
+        raise ToolError(told)
+
+    @server.resource("test://fails")
+    def gone() -> str:
+        raise ResourceError(told)
+
+    async with Client(server, read_timeout_seconds=LIMIT_S) as client:
+        answer = await client.call_tool("fails", {})
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource("test://fails")
+
+    assert isinstance(answer.content[0], TextContent)
+    assert answer.content[0].text == f"Error executing tool fails: {arrives}"
+    assert arrives in refused.value.message
+
+
+def test_every_server_makes_its_answers_valid(tmp_path: Path) -> None:
+    servers = [
+        notes.build_server(tmp_path / "notes.json"),
+        memory.build_server(memory.StoreFile(tmp_path / "memory.db"), tenant="ada"),
+        knowledge.build_server(tmp_path, code=tmp_path),
+        database.build_server(tmp_path / "shop.db"),
+    ]
+
+    assert all(valid_answers in server.middleware for server in servers)
