@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -22,6 +23,11 @@ from agentkit.errors import AgentkitError, SetupError
 
 FIRST = "00_start_here.ipynb"
 SETTINGS = Path(__file__).parent / "data" / "jupyter"
+# What widgets show is saved with a learner's notebook, so that its pictures are there when it is
+# opened again; in the kit's own it would be a change at every run.
+COPY_SETTINGS = Path(__file__).parent / "data" / "jupyter_copy"
+MOST_PORTS = 50  # to look at, as JupyterLab does
+MAX_PORT = 65_535
 
 
 def open_lab(
@@ -40,7 +46,7 @@ def open_lab(
         originals: Open the kit's own notebooks, for authors.
         browser: Open a browser; otherwise the address is only printed.
         demo: Run one conversation in the terminal when the copy has just been made.
-        port: The port to ask for; the next free one is taken if it is in use.
+        port: The port to ask for; if it is in use, the next free one is taken and named.
         rest: Further arguments for JupyterLab.
     """
     if importlib.util.find_spec("jupyterlab") is None:
@@ -55,8 +61,35 @@ def open_lab(
         _report(working_copy.update(originals_folder(), place), place)
         if first_time and demo:
             _show_one_turn()
+    port = free_port(port) if port else None
     print(f"agentkit: opening {place} in JupyterLab; Ctrl-C here ends it.", flush=True)
-    return run(lab_command(place, browser=browser, port=port) + (rest or []), env=lab_environment())
+    command = lab_command(place, browser=browser, port=port) + (rest or [])
+    return run(command, env=lab_environment(originals=originals))
+
+
+def free_port(wanted: int) -> int:
+    """Return a port that nobody listens on, from `wanted` upwards; say so if it is another.
+
+    Raises:
+        SetupError: They are all in use.
+    """
+    for port in range(wanted, min(wanted + MOST_PORTS, MAX_PORT + 1)):
+        if _is_free(port):
+            if port != wanted:
+                print(f"agentkit: port {wanted} is in use; JupyterLab takes {port}.")
+            return port
+    raise SetupError(
+        f"Port {wanted} and those after it are in use.",
+        hint="Name another one: agentkit lab --port 9000",
+    )
+
+
+def _is_free(port: int) -> bool:
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return True
+    except OSError:
+        return False
 
 
 def reset_notebooks(names: list[str], *, every: bool = False, folder: Path | None = None) -> int:
@@ -120,9 +153,10 @@ def _can_encrypt() -> bool:
     return bool(zmq.has("curve"))
 
 
-def lab_environment() -> dict[str, str]:
+def lab_environment(*, originals: bool = False) -> dict[str, str]:
     """Return the variables JupyterLab starts with: the kit's defaults, this Python's kernel."""
-    paths = [str(SETTINGS), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    ours = [str(SETTINGS)] if originals else [str(COPY_SETTINGS), str(SETTINGS)]
+    paths = [*ours, *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     return {
         **os.environ,
         "JUPYTER_CONFIG_PATH": os.pathsep.join(paths),

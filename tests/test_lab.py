@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +89,7 @@ def test_the_lab_gets_the_kits_settings_and_keeps_the_users(
     kit: Path, started: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "theirs")
+    monkeypatch.setattr(lab, "_is_free", lambda _: True)
 
     lab.open_lab(folder=tmp_path, demo=False, browser=False, port=8899, rest=["--debug"])
 
@@ -95,11 +99,57 @@ def test_the_lab_gets_the_kits_settings_and_keeps_the_users(
     assert "--no-browser" in command
     assert "--port=8899" in command
     assert command[-1] == "--debug"
-    ours, theirs = env["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    *ours, theirs = env["JUPYTER_CONFIG_PATH"].split(os.pathsep)
     assert theirs == "theirs"
-    overrides = Path(ours) / "labconfig" / "default_setting_overrides.json"
-    news = json.loads(overrides.read_text(encoding="utf-8"))
-    assert news["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+    settings = settings_in(ours)
+    assert settings["@jupyter-widgets/jupyterlab-manager:plugin"] == {"saveState": True}
+    assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+
+
+def settings_in(folders: list[str]) -> dict[str, Any]:
+    """Return what JupyterLab would read from these folders, each setting from one of them."""
+    files = [Path(folder) / "labconfig" / "default_setting_overrides.json" for folder in folders]
+    read = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return {name: values for each in read for name, values in each.items()}
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """Return a port that somebody else listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield int(server.getsockname()[1])
+
+
+def test_a_port_in_use_is_said_and_so_is_the_one_that_is_taken(
+    kit: Path,
+    started: list[dict[str, Any]],
+    taken: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lab.open_lab(folder=tmp_path, demo=False, port=taken)
+
+    said = re.search(r"port (\d+) is in use; JupyterLab takes (\d+)", capsys.readouterr().out)
+    assert said
+    assert int(said[1]) == taken < int(said[2])
+    assert f"--port={said[2]}" in started[0]["command"]
+
+
+def test_a_free_port_is_taken_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        free = int(server.getsockname()[1])
+
+    assert lab.free_port(free) == free
+    assert capsys.readouterr().out == ""
+
+
+def test_no_free_port_at_all_is_an_error_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "_is_free", lambda _: False)
+
+    with pytest.raises(SetupError) as caught:
+        lab.free_port(65_530)
+
+    assert "--port" in caught.value.hint
 
 
 def test_originals_are_opened_without_a_copy(
@@ -109,6 +159,9 @@ def test_originals_are_opened_without_a_copy(
 
     assert f"--ServerApp.root_dir={kit}" in started[0]["command"]
     assert not (tmp_path / "mine").exists()
+    ours = started[0]["env"]["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    assert "@jupyter-widgets/jupyterlab-manager:plugin" not in settings_in(ours[:1])
+    assert len(ours) == 1 + bool(os.environ.get("JUPYTER_CONFIG_PATH"))
 
 
 @pytest.mark.parametrize("name", ["3", "03", "03_watching", "03_watching.ipynb"])

@@ -106,11 +106,15 @@ class Visit:
         if message.type == "error":
             self.errors.append(f"{message.text} ({message.location.get('url', '')})")
 
-    def run_all(self, notebook: str) -> list[str]:
-        """Open a notebook, run all cells, and return the errors they ended with."""
+    def open(self, notebook: str) -> None:
+        """Open a notebook and wait until its kernel is there."""
         url = f"{self.lab.address}/lab/tree/{notebook}?reset&token={self.lab.token}"
         self.page.goto(url, timeout=LIMIT_S * 1000)
         self.page.wait_for_function(READY, timeout=LIMIT_S * 1000, polling=250)
+
+    def run_all(self, notebook: str) -> list[str]:
+        """Open a notebook, run all cells, and return the errors they ended with."""
+        self.open(notebook)
         self.page.evaluate(RUN)
         self.page.wait_for_function(DONE, timeout=LIMIT_S * 1000, polling=250)
         failed: list[str] = self.page.evaluate(FAILED)
