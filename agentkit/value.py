@@ -17,7 +17,7 @@ The rules are data: `value_rules.json`, regular expressions for English and Chin
 be edited or replaced. Rules read words and not meaning; where a model is at hand, let it
 say the kinds: anything that returns one `Value` a message can stand in their place.
 
-Read after: messages.py, patterns.py.     Read next: summary.py, context.py.
+Read after: messages.py, sentences.py, patterns.py.     Read next: summary.py, context.py.
 Built in:   notebooks/08_short_term_and_working_memory.ipynb
 """
 
@@ -34,6 +34,7 @@ from typing import Any
 from agentkit.errors import RecordError
 from agentkit.messages import Message, Role
 from agentkit.patterns import any_of
+from agentkit.sentences import split
 from agentkit.text import HAN, fold
 
 RULES_FILE = Path(__file__).with_name("value_rules.json")
@@ -44,7 +45,6 @@ MOST_KNOWN = 100_000  # texts whose value is remembered; a long conversation has
 _BY_ITSELF = 3.0  # what weighs so little must be said by itself, not before a question
 PLAIN, SMALL_TALK, ERROR, FIXED = "talk", "small talk", "error", "error fixed"
 
-_SENTENCE = re.compile(r"[^。！？!?；;\n.]+(?:\.(?!\s|$)[^。！？!?；;\n.]*)*[。！？!?；;.]*")
 _LETTER = re.compile(r"[a-z]")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)", re.IGNORECASE)
 _QUESTION = re.compile(
@@ -209,9 +209,12 @@ def _told(question: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text; of a long one, those near its two ends."""
-    if len(text) > READ_CHARS:
-        text = f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"
-    found = (match.group().strip().removeprefix("- ") for match in _SENTENCE.finditer(text))
+    if len(text) <= READ_CHARS:
+        said = split(text)
+    else:  # what the cut goes through is half a sentence, and left out
+        half = READ_CHARS // 2
+        said = [*split(text[:half])[:-1], *split(text[-half:])[1:]]
+    found = (sentence.strip().removeprefix("- ") for sentence in said)
     return [sentence for sentence in found if sentence and len(sentence) <= LONGEST_SENTENCE]
 
 

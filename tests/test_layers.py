@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = """
 errors
-text clock checkout patterns
+text sentences clock checkout patterns
 messages vocabulary shrink
 events redaction wire tokens
 trace value

@@ -22,16 +22,13 @@ from typing import Any
 from agentkit.memory.forgetting import FORGOTTEN
 from agentkit.memory.sentence import bare, covered
 from agentkit.messages import Message
+from agentkit.sentences import sentences, split
 from agentkit.text import terms
 
 MOST = 0.6  # of the words of what was forgotten, in any order
 SOME = 0.3  # in a sentence that has no other words, such as an answer of one name
 LEAST_TERMS = 2  # of a sentence of a source; "Thanks." in it is not what was forgotten
 
-# Ends at a stop, but not behind "Dr" or another word of up to two letters.
-_SENTENCE = re.compile(
-    r"(?:[^。！？!?\n.]|\.(?!\s|$)|(?<=\b[A-Za-z])\.|(?<=\b[A-Za-z]{2})\.)+[。！？!?.]*"
-)
 # Before a recalled sentence stand the exact ids by which it was found.
 _QUOTED = re.compile(r"exact id [^·\]\n]+(?=[^\n]*" + re.escape(FORGOTTEN) + ")")
 _TEXTS = frozenset({"text", "query", "reason"})  # fields of events that are free text
@@ -50,15 +47,14 @@ class Erasure:
     def __init__(self, forgotten: Sequence[str]) -> None:
         wanted = [bare(text).strip() for text in forgotten]
         for text in forgotten:
-            parts = [found[0].strip() for found in _SENTENCE.finditer(bare(text))]
-            wanted += [part for part in parts if len(terms(part)) >= LEAST_TERMS]
+            wanted += [part for part in sentences(bare(text)) if len(terms(part)) >= LEAST_TERMS]
         self._wanted = [text for text in dict.fromkeys(wanted) if text]
 
     def text(self, text: str) -> str:
         """Return the text with "[forgotten]" for each sentence that has to go."""
         for wanted in self._wanted:
             text = text.replace(wanted, FORGOTTEN)
-        return _QUOTED.sub("exact id ", _SENTENCE.sub(self._erased, text))
+        return _QUOTED.sub("exact id ", "".join(map(self._erased, split(text))))
 
     def message(self, message: Message) -> Message:
         """Return a message whose text and arguments do not say it."""
@@ -93,12 +89,12 @@ class Erasure:
             return [self._tree(item) for item in value]
         return value
 
-    def _erased(self, found: re.Match[str]) -> str:
+    def _erased(self, said: str) -> str:
         """Return what stands for a sentence, with the white space around it."""
-        sentence = found[0].strip()
+        sentence = said.strip()
         if not sentence or not any(self._says(sentence, wanted) for wanted in self._wanted):
-            return found[0]
-        return found[0].replace(sentence, FORGOTTEN)
+            return said
+        return said.replace(sentence, FORGOTTEN)
 
     def _says(self, sentence: str, wanted: str) -> bool:
         share = covered(wanted, [sentence])

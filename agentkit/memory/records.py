@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from agentkit.errors import RecordError
+from agentkit.sentences import split
 from agentkit.text import clean_text
 
 SENTENCE_CHARS = 200  # about 40 English words: what one sentence needs to be read alone
@@ -156,9 +157,13 @@ def one_sentence(text: str, *, limit: int = SENTENCE_CHARS) -> str:
     text = " ".join(text.split())
     if len(text) <= limit:
         return text
-    ends = [m.end() for m in re.finditer(r"[.!?](?=\s)|[。！？]", text[: limit + 1])]
-    if ends and ends[-1] <= limit:
-        return text[: ends[-1]]
+    whole = ""
+    for said in split(text):
+        if len((whole + said).rstrip()) > limit:
+            break
+        whole += said
+    if whole:
+        return whole.rstrip()
     head = text[: limit - 1]
     space = head.rfind(" ")
     return (head[:space] if space > limit // 2 else head).rstrip(" ,;:，；：、") + "…"

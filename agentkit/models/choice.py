@@ -19,8 +19,9 @@ from collections.abc import Mapping, Sequence
 
 from agentkit.models.arguments import Filled, certain, fill, plain_schema
 from agentkit.models.intent import TIMES, asks, command_length, courtesy, personal, refuses, tells
-from agentkit.models.language import VERBS, concepts, gist, sentences
+from agentkit.models.language import VERBS, concepts, gist
 from agentkit.models.values import identifier, without_quotes
+from agentkit.sentences import sentences
 from agentkit.tools import ToolSpec
 
 IN_NAME = 1.5  # a word of the tool's name says more than one of its description

@@ -17,6 +17,7 @@ import re
 
 from agentkit.models.language import VERBS, concepts, plain
 from agentkit.models.values import unquoted
+from agentkit.sentences import sentences
 from agentkit.text import fold
 
 _HELLO = (
@@ -226,7 +227,8 @@ def headline(text: str, *, max_chars: int = 60) -> str:
     if behind and behind[0].strip() and len(before) < max_chars:
         about = concepts(before)
         body = behind[0].strip() if not set(about) - TIMES - VERBS else before
-    clause = re.split(r"[,;!?，；。！？\n]|\.(?=\s|$)", body, maxsplit=1)[0].strip() or text.strip()
+    first = next(iter(sentences(body)), "").removesuffix(".")
+    clause = re.split(r"[,;!?，；。！？]", first, maxsplit=1)[0].strip() or text.strip()
     if len(clause) <= max_chars:
         return clause
     cut = clause[:max_chars]

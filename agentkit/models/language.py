@@ -27,7 +27,6 @@ VERBS = frozenset(  # what is wanted of an agent, as against what it is wanted f
 MAX_READ_CHARS = 1_000  # of a request, to see what it wants; what it hands over may be longer
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _RUN = re.compile(f"{HAN.pattern}+|[^{HAN.pattern[1:-1]}]+")
 
 # Several words that mean one, and what means its opposite: "don't forget" is "remember".
@@ -149,11 +148,6 @@ def _topic_zh(run: str, ignore: frozenset[str]) -> list[str]:
     skip = sorted((w for w, group in words.items() if group in ignore), key=len, reverse=True)
     named = [f"{re.escape(word)}[中里内上]?" for word in skip]
     return [part for part in re.split("|".join([*named, _ASIDE_ZH]), run) if part]
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, without empty ones."""
-    return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentkit.messages import Message, ToolCall
-from agentkit.models.language import concepts, is_chinese, sentences
+from agentkit.models.language import concepts, is_chinese
+from agentkit.sentences import sentences
 
 MOST_ITEMS = 5  # of a list; a person asks for more if they want more
 MOST_FIELDS = 6  # of one object

@@ -23,8 +23,9 @@ from agentkit.messages import LOST_RESULT, Message, ModelSaid, ToolCall, Usage
 from agentkit.models.arguments import Filled
 from agentkit.models.choice import choose, look_it_up, rarity
 from agentkit.models.intent import asks, command_length, courtesy
-from agentkit.models.language import VERBS, concepts, gist, sentences
+from agentkit.models.language import VERBS, concepts, gist
 from agentkit.models.phrases import WAS_ASKED, phrase, say, told
+from agentkit.sentences import sentences
 from agentkit.tokens import Counter
 from agentkit.tools import ToolSpec
 from agentkit.window import Packed

@@ -18,7 +18,8 @@ from agentkit.models.intent import (
     refuses,
     tells,
 )
-from agentkit.models.language import concepts, gist, is_chinese, sentences, topic
+from agentkit.models.language import concepts, gist, is_chinese, topic
+from agentkit.sentences import sentences
 from agentkit.text import stem
 
 PHRASINGS = json.loads((Path(__file__).parent / "phrasings.json").read_text(encoding="utf-8"))

@@ -24,9 +24,9 @@ from agentkit.host.answers import to_spec
 from agentkit.messages import LOST_RESULT, Message, ModelSaid, ToolCall, assistant, system, user
 from agentkit.models.choice import choose
 from agentkit.models.intent import asks, courtesy, tells
-from agentkit.models.language import sentences
 from agentkit.models.phrases import told
 from agentkit.models.reader import ReaderModel, look
+from agentkit.sentences import sentences
 from agentkit.tools import ToolSpec, check_call
 from agentkit.window import Packed, Section, pack
 from servers import memory
@@ -652,4 +652,4 @@ def test_the_view_sorts_a_window_into_question_results_and_the_rest() -> None:
     assert view.question == "c"
     assert view.results == ((CALL, back),)
     assert view.passages == (("given", "5000"), ("user", "a"), ("assistant", "b"))
-    assert sentences("a. b\n\nc。d") == ["a.", "b", "c。", "d"]
+    assert sentences("one. two\n\nc。d") == ["one.", "two", "c。", "d"]

@@ -1,0 +1,202 @@
+"""Cuts a text into sentences, in English and in Chinese: the one place that does so.
+
+    "Do not book with Dr. Wu. Ask J. Smith."  ──split()──▶  "Do not book with Dr. Wu. "
+                                                            "Ask J. Smith."
+    "他说：“不行。明天再来。”好吧。"              ──split()──▶  "他说：“不行。明天再来。”"
+                                                            "好吧。"
+
+A full stop ends a sentence unless it belongs to an abbreviation, an initial, a number or
+an address, or stands between quotation marks or brackets. Where that is in doubt nothing
+is cut: two sentences in one still say what was said, half a sentence says something else.
+The abbreviations are a list that can be added to. Libraries for this are no longer kept,
+or read one of the two languages only.
+
+Read after: errors.py.     Read next: text.py, value.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+LONGEST_QUOTE = 200  # characters between two marks; what is longer is cut inside too
+_LONGEST_WORD = 30  # characters before a full stop that may be an abbreviation
+
+# A name or an example follows, so a sentence never ends here.
+_OPEN = frozenset("dr mr mrs ms mx messrs mme prof e.g i.e eg cf vs viz incl esp resp".split())
+_TITLES = frozenset("Rev Hon Gen Col Capt Cmdr Lt Maj Sgt Sen Rep Gov Pres Fr Sra Mlle".split())
+# The same before a digit only: "No. 7", but "No. Ask her."
+_NUMBERED = frozenset(
+    "no nos nr p pp fig figs eq sec ch chap vol art par ver v ext tel min max est ca approx".split()
+)
+# May end a sentence, and does before a capital: "by 5 p.m. Call her." Not before a day.
+_TIMES = frozenset("a.m p.m etc".split())
+_DAY = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may|june|july"
+    r"|august|(?:septem|octo|novem|decem)ber|[ecmp][sde]?t|cest|bst|utc|gmt",
+    re.IGNORECASE,
+)
+# End a sentence only before a word that often begins one: "Jones Inc. We", "Jones Inc. Berlin".
+_NAMES = frozenset(
+    "st mt ft inc ltd co corp bros llc jr sr ave blvd rd dept univ assn assoc intl bldg al"
+    " ph.d b.sc m.sc".split()
+)
+_DATES = frozenset(
+    "Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
+    " Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split()
+)
+_BEGINS = frozenset(
+    "a after all also always an and any are as ask at be because before book but by call can"
+    " cancel check could did do does don't each else every everything find first for from get"
+    " give go has have he her here his how however i i'd i'll i'm i've if in is it it's its"
+    " just keep let let's list make may maybe my never next no not nothing now of ok on once"
+    " one only or our please put remember say send she should show since so some tell thank"
+    " thanks that that's the their then there these they this those to today tomorrow under"
+    " use was we we'll we're what when where which who whose why will with would write yes"
+    " you your".split()
+)
+_SURNAMES = frozenset("an do go he her in may no of on she so to we will you".split())  # "X. He"
+
+_QUOTES = {"“": "”", "「": "」", "『": "』", "《": "》", "‘": "’", '"': '"', "`": "`"}
+_CLOSES = {**_QUOTES, "(": ")", "（": "）", "[": "]", "【": "】"}
+_PAIR = {opens: re.compile(rf"[\n{re.escape(opens + shuts)}]") for opens, shuts in _CLOSES.items()}
+_MARK = re.compile(rf"[.…!?！？。]+|[;；]|\n\s*|[{re.escape(''.join(_CLOSES))}]")
+_TAIL = re.compile(r"[\"'”’」』）)\]】》*_`]*")  # may stand behind the mark that ends a sentence
+_SPACE = re.compile(r"\s*")
+_WORD = re.compile(r"[^\s()（）\[\]【】“”‘「」『』\"—–/，。：、]+$")
+_NEXT = re.compile(r"[^\w\n]*([^\W_][\w'’]*)?")
+_INITIALS = re.compile(r"[A-Za-z](?:\.[A-Za-z])*")
+_ITEM = re.compile(r"\s*(?:\d{1,3}|[A-Za-z])")
+_ADDRESS = re.compile(r"(?:://|www\.)\S*$|&\w+$")
+_GOES_ON = re.compile(r"\s*[,，.。;；:：、!！?？)）的地是了和与及或—-]|\s+[a-z]")
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text without the space around them; none is empty."""
+    return [bare for said in split(text) if (bare := said.strip())]
+
+
+def split(text: str) -> list[str]:
+    """Return the sentences of a text, each with the space behind it: joined, they are the text.
+
+    A line end ends a sentence, and so does a semicolon outside quotes and brackets.
+    """
+    found: list[str] = []
+    start = 0
+    for end in _ends(text):
+        found.append(text[start:end])
+        start = end
+    return [*found, text[start:]] if start < len(text) else found
+
+
+def _ends(text: str) -> Iterable[int]:
+    """Yield where sentences end, the space behind them included."""
+    start = at = 0
+    while mark := _MARK.search(text, at):
+        begins, at = mark.span()
+        if mark[0] in _CLOSES:
+            at, ends = _quoted(text, begins, start)
+        elif mark[0][0] == "\n":
+            ends = True
+        else:
+            tail = _past(_TAIL, text, at)
+            ends = _is_end(text, start, mark, tail)
+            at = tail if ends else at
+        if ends:
+            start = at = _past(_SPACE, text, at)
+            yield at
+
+
+def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _is_end(text: str, start: int, mark: re.Match[str], tail: int) -> bool:
+    """Return whether a mark outside quotes and brackets ends the sentence that begins at `start`.
+
+    Args:
+        text: The whole.
+        start: Of the sentence.
+        mark: Stops, e.g. "." or "?!", or a semicolon.
+        tail: Position behind the marks that belong to it: quotes, brackets, stars.
+    """
+    stops, after = mark[0], text[tail : tail + 1]
+    apart = not after or after.isspace()
+    if stops == "." and not apart:
+        return False  # most of them: 3.5, report.pdf, example.org
+    if "。" in stops or "！" in stops or "？" in stops or stops == "；":
+        return True
+    before = text[max(start, mark.start() - _LONGEST_WORD) : mark.start()]
+    following = _NEXT.match(text, tail)
+    word = (following[1] or "") if following else ""
+    if stops == ";" or "!" in stops or "?" in stops:
+        near = stops != ";" and (not after.isascii() or after.isupper())
+        return (apart or near) and not _ADDRESS.search(before)
+    if stops != ".":  # an ellipsis, and what was left open may go on
+        return not word or (apart and not word[0].islower())
+    if _ITEM.fullmatch(text, start, mark.start()):
+        return False  # "1. Buy milk"
+    found = _WORD.search(before)
+    return _may_end(found[0] if found else "", word)
+
+
+def _may_end(word: str, following: str) -> bool:
+    """Return whether a sentence ends at a full stop, by the words on its two sides."""
+    low, after = word.lower(), following.lower().replace("’", "'")
+    if not following:
+        return True
+    if low in _OPEN or word in _TITLES:
+        return False
+    if low in _NUMBERED and (following[0].isdigit() or len(low) > 1):
+        return not following[0].isdigit()
+    if low in _TIMES:
+        return following[0].isupper() and not _DAY.fullmatch(following)
+    if len(word) == 1 and word.islower():
+        return not following[0].islower()  # "40 s. Do it", but "j. smith"
+    initials = _INITIALS.fullmatch(word) is not None and word != "I"
+    if initials or low in _NAMES or word in _DATES:
+        begins = following[0].isupper() and after in _BEGINS
+        return begins and not (len(word) == 1 and after in _SURNAMES)
+    return True
+
+
+def _quoted(text: str, at: int, start: int) -> tuple[int, bool]:
+    """Return where to go on from an opening mark, and whether the sentence ends there.
+
+    What is quoted ends it with its own last stop, unless words go on behind it; what is in
+    brackets only where nothing but the brackets was said.
+    """
+    end = _closing(text, at)
+    if end is None:
+        return at + 1, False
+    inside = text[at + 1 : end].rstrip("\"'”’」』）)\\]】》*_` ")
+    end = _past(_TAIL, text, end + 1)
+    if inside[-1:] not in (".", "!", "?", "…", "。", "！", "？"):
+        return end, False
+    if text[at] not in _QUOTES and text[start:at].strip():
+        return end, False
+    after = text[end : end + 1]
+    apart = not after.isascii() or not after.isalnum()
+    return end, apart and not _GOES_ON.match(text, end)
+
+
+def _closing(text: str, at: int) -> int | None:
+    """Return where the mark that opens here is closed, on the same line and not too far off."""
+    opens = text[at]
+    shuts, before = _CLOSES[opens], text[at - 1 : at] if at else ""
+    inch = opens in ('"', "‘") and before.isascii() and before.isalnum()
+    if inch or (opens == "(" and before in (":", ";", "=")):
+        return None  # 5" wide; :(
+    depth = 1
+    for mark in _PAIR[opens].finditer(text, at + 1, at + LONGEST_QUOTE + 2):
+        if mark[0] == "\n":
+            return None
+        if mark[0] == shuts:
+            apostrophe = shuts == "’" and text[mark.end() : mark.end() + 1].isalpha()
+            depth -= not apostrophe
+        else:
+            depth += 1
+        if not depth:
+            return mark.start()
+    return None
