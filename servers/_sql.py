@@ -2,12 +2,12 @@
 
     statement ──▶ authorizer: is each step on the list?   ──▶ rows
                   limits:     size of values and statements
-                  progress:   is there time left?
+                  progress:   is there time left?    (inside one function: see _apart.py)
 
 What is allowed is listed, not what is forbidden: a word that nobody thought of is refused
 too. The file is opened read-only on top, so a hole in the list still cannot write.
 
-Read after: nothing.     Read next: _tables.py, database.py.
+Read after: nothing.     Read next: _tables.py, _apart.py, database.py.
 Built in:   notebooks/12_many_servers.ipynb
 """
 
@@ -212,6 +212,7 @@ _SIGNS = (
     ("ambiguous column", _SAYS + "Write table.column."),
     ("locked", "Another program is writing to the file. Send the statement again."),
     ("not a database", "The file is no SQLite database. Tell the user; no statement can help."),
+    ("malformed JSON", _SAYS + "Give the function valid JSON; json_valid() tells whether it is."),
     ("malformed", _SAYS + "The file is damaged; tell the user."),
     ("unable to open", "The file cannot be opened; it may have been moved. Tell the user."),
 )

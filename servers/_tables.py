@@ -7,7 +7,7 @@
 The line on a table is the comment behind `CREATE TABLE name (`, which SQLite keeps word
 for word; where there is none, the first columns.
 
-Read after: _sql.py.     Read next: database.py.
+Read after: _sql.py.     Read next: _apart.py, database.py.
 Built in:   notebooks/12_many_servers.ipynb
 """
 

@@ -9,7 +9,7 @@ needs two of them.
 Run it: python -m servers.database --help, or agentkit-database --help where the kit is
 installed.
 
-Read after: _sql.py, _tables.py.     Read next: knowledge.py.
+Read after: _sql.py, _tables.py, _apart.py.     Read next: knowledge.py.
 Built in:   notebooks/12_many_servers.ipynb
 """
 
@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,11 +38,12 @@ from mcp.types import (
 )
 from pydantic import BaseModel, Field
 
+from servers._apart import TablesApart
 from servers._business import business_file
 from servers._compact import CompactServer
 from servers._run import argument_parser, describe, kit_version, parse, run, valid_answers
 from servers._sql import MAX_SQL_CHARS, TIME_LIMIT_S, SqlError
-from servers._tables import Cell, Found, Table, Tables
+from servers._tables import Cell, Found, Table
 from servers._told import completion_of, told_as
 from servers._valid_json import valid_text
 
@@ -115,20 +117,29 @@ def build_server(path: Path, *, time_limit_s: float = TIME_LIMIT_S) -> MCPServer
         path: The file. Other programs may write to it meanwhile.
         time_limit_s: For one statement.
     """
-    tables = Tables(path, time_limit_s=time_limit_s)
+    tables = TablesApart(path, time_limit_s=time_limit_s)
+
+    @asynccontextmanager
+    async def closing_tables(server: MCPServer[Any]) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            tables.close()
+
     server = CompactServer(
         "database",
         version=kit_version(),
         instructions=INSTRUCTIONS,
         log_level="WARNING",
         middleware=[valid_answers],
+        lifespan=closing_tables,
     )
     _add_tools(server, tables)
     _add_resources(server, tables)
     return server
 
 
-def _add_tools(server: MCPServer[Any], tables: Tables) -> None:
+def _add_tools(server: MCPServer[Any], tables: TablesApart) -> None:
     @server.tool(
         title="List tables",
         description=describe(
@@ -204,7 +215,7 @@ def answered(found: Found) -> Rows:
     )
 
 
-def _add_resources(server: MCPServer[Any], tables: Tables) -> None:
+def _add_resources(server: MCPServer[Any], tables: TablesApart) -> None:
     @server.resource(
         "database://tables",
         title="The tables",
