@@ -32,6 +32,7 @@ from agentkit.value_model import ModelValues
 from agentkit.window import Section, pack
 
 if TYPE_CHECKING:  # with its index of old rounds, which a session without it does not need
+    from agentkit.memory.erase import Erasure
     from agentkit.memory.short import ShortTermMemory
 
 HEADING = 20  # tokens, at most, that stand above a summary
@@ -161,10 +162,14 @@ class Past:
             reason = error.what
         self._trace.append(events.Valued(len(new), reason), turn="")
 
-    def erase(self, memory: Remembering | None, turn: str) -> None:
-        """Take what memory has forgotten out of the history, the rounds and the trace."""
+    def erase(self, memory: Remembering | None, turn: str) -> Erasure | None:
+        """Take what memory has forgotten out of the history, the rounds and the trace.
+
+        Returns:
+            What erases it, for copies that are elsewhere; None where nothing was forgotten.
+        """
         if not isinstance(memory, Forgetting) or not memory.forgotten:
-            return
+            return None
         from agentkit.memory.erase import Erasure
 
         erasure = Erasure(memory.forgotten)
@@ -175,6 +180,7 @@ class Past:
             self.short.erase(erasure)
         self._monitor.change_summary(erasure.text, count=self._frame.counter)
         self._trace.append(events.Erased(changed, self._trace.rewrite(erasure.event)), turn=turn)
+        return erasure
 
     def _paid(self, purpose: str, model: str, said: ModelSaid, *, turn: str = "") -> None:
         """Note a call beside the conversation, of a turn or between two, and what it cost."""

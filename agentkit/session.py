@@ -9,9 +9,10 @@ What does not fit the window is left out by value, whoever acts and whether anyo
 A session lives in memory; nothing of it is written unless its trace has a file.
 
 What `memory` forgets at the user's word is erased here too, sentence by sentence: in the
-messages, the rounds and the trace with its file. Not erased are a paraphrase, copies that
-somebody saved, what a memory server's own `forget` tool removed, and `turns`, which hold
-what was read then for as long as the process lives.
+messages, the rounds and the trace with its file; a pinned text that says it is pinned no
+more. Not erased are a paraphrase, copies that somebody saved, what a memory server's own
+`forget` tool removed, and `turns`, which hold what was read then for as long as the process
+lives.
 
 Read after: loop.py, past.py.     Read next: viz/window_bar.py.
 """
@@ -184,7 +185,7 @@ class Session:
                 raise
             self.turns.append(turn)
             self._keep(turn)
-            self._past.erase(self.agent.memory, turn.id)
+            self._erase(turn.id)
             await self._past.condense(turn.id)
             self._past.act(turn.id)
         if turn.error is not None:
@@ -259,6 +260,15 @@ class Session:
             self.monitor.record(turn.packed[-1], usage=usage, before=before)
         did = turn.error is None or len(turn.messages) > 1
         self._past.grow(mend(turn.messages) if did else ())
+
+    def _erase(self, turn: str) -> None:
+        """Take what memory has forgotten out of the conversation, and let go pins that say it."""
+        erasure = self._past.erase(self.agent.memory, turn)
+        if erasure is None:
+            return
+        frame = self.agent.frame
+        pinned = tuple(text for text in frame.pinned if erasure.text(text) == text)
+        self.agent = replace(self.agent, frame=replace(frame, pinned=pinned))
 
     def _sound(self, history: Sequence[Message]) -> list[Message]:
         """Return the history as a model accepts it, and note what had to be mended."""

@@ -295,13 +295,34 @@ def test_what_is_forgotten_comes_back_from_no_part_of_the_conversation(
     assert erased["messages"] > 0 < erased["events"]
 
 
-@pytest.mark.parametrize(
-    ("told", "forget", "word"),
-    [
-        ("My dentist is Dr Lee.", "Forget what I said about my dentist.", "Lee"),
-        ("记住我的牙医是李医生。", "忘掉我的牙医。", "李医生"),
-    ],
-)
+DENTISTS = [
+    ("My dentist is Dr Lee.", "Forget what I said about my dentist.", "Lee"),
+    ("记住我的牙医是李医生。", "忘掉我的牙医。", "李医生"),
+]
+
+
+@pytest.mark.parametrize(("told", "forget", "word"), DENTISTS)
+def test_a_pinned_text_that_says_what_was_forgotten_is_let_go(
+    store: LongTermMemory, tmp_path: Path, told: str, forget: str, word: str
+) -> None:
+    """Found by a user: it came into each later window, and into the trace's file again."""
+    path = tmp_path / "trace.jsonl"
+    session = session_of(TenantMemory(store, tenant="ada"), "ok", "ok", "ok",
+                         trace=Trace(clock=FixedClock(), path=path))  # fmt: skip
+    session.pin("Answer in one sentence.")
+    session.pin(told)
+    ask(session, told)
+
+    ask(session, forget)
+    ask(session, "What time is it?")
+
+    assert session.packed is not None
+    assert not any(word in m.text for m in session.packed.messages())
+    assert word not in path.read_text(encoding="utf-8")
+    assert session.new_session().agent.frame.pinned == ("Answer in one sentence.",)
+
+
+@pytest.mark.parametrize(("told", "forget", "word"), DENTISTS)
 def test_it_is_forgotten_although_another_process_is_reading(
     store: LongTermMemory, told: str, forget: str, word: str
 ) -> None:

@@ -5,9 +5,10 @@
 
 What is forgotten was said before it was remembered, repeated in answers and brought into
 windows. So each sentence goes that has most of its words, or nothing but its words
-("Dr Lee."), wherever it stands: messages, short-term memory, events. Rules compare words
-and not meanings, so a paraphrase stays. They err towards erasing: a sentence that only
-shares the words of a short one goes with it.
+("Dr Lee."), wherever it stands: messages, short-term memory, events. A number may be
+written otherwise ("1,250", "1250", "１２５０"), and a sentence that has only other numbers
+is about something else. Rules compare words and not meanings, so a paraphrase stays. They
+err towards erasing, but a word or two in common say nothing in a long sentence.
 
 Read after: sentence.py, forgetting.py.     Read next: ../session.py.
 """
@@ -16,18 +17,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentkit.memory.forgetting import FORGOTTEN
-from agentkit.memory.sentence import bare, covered
+from agentkit.memory.policy_file import load_policy
+from agentkit.memory.sentence import bare
 from agentkit.messages import Message
 from agentkit.sentences import sentences, split
-from agentkit.text import terms
+from agentkit.text import HAN, STOP_HAN, fold, terms
 
 MOST = 0.6  # of the words of what was forgotten, in any order
+MOST_SIGNS = 0.8  # of its Chinese characters, of which two texts share more by chance
 SOME = 0.3  # in a sentence that has no other words, such as an answer of one name
-LEAST_TERMS = 2  # of a sentence of a source; "Thanks." in it is not what was forgotten
+LEAST_TERMS = 2  # words; fewer are common to many sentences, so they must be most of one
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_THOUSANDS = re.compile(r"\d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*")
+_QUESTION = re.compile(r"[?？]\s*$")
 
 # Before a recalled sentence stand the exact ids by which it was found.
 _QUOTED = re.compile(r"exact id [^·\]\n]+(?=[^\n]*" + re.escape(FORGOTTEN) + ")")
@@ -37,24 +44,63 @@ _QUOTES: Mapping[str, Any] = {"ids": [], "relation": FORGOTTEN}
 _NESTED = frozenset({"hits", "tool_calls"})  # fields that hold fields again
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a sentence is compared by.
+
+    Attributes:
+        words: English words and pairs of Chinese characters.
+        signs: English words and single Chinese characters.
+        numbers: In one form each.
+    """
+
+    words: frozenset[str]
+    signs: frozenset[str]
+    numbers: frozenset[str]
+
+    def size(self) -> float:
+        """Return how many words it has; two Chinese characters are one."""
+        han = sum(HAN.match(sign) is not None for sign in self.signs)
+        return len(self.signs) + len(self.numbers) - han / 2
+
+    def __and__(self, other: _Said) -> _Said:
+        return _Said(
+            self.words & other.words, self.signs & other.signs, self.numbers & other.numbers
+        )
+
+
 class Erasure:
     """Erases some sentences from any number of texts.
 
     Args:
         forgotten: What records said, and their sources.
+        kept: What records still say, word for word; it stays wherever it stands.
     """
 
-    def __init__(self, forgotten: Sequence[str]) -> None:
-        wanted = [bare(text).strip() for text in forgotten]
-        for text in forgotten:
-            wanted += [part for part in sentences(bare(text)) if len(terms(part)) >= LEAST_TERMS]
-        self._wanted = [text for text in dict.fromkeys(wanted) if text]
+    def __init__(self, forgotten: Sequence[str], *, kept: Sequence[str] = ()) -> None:
+        texts = [bare(text).strip() for text in forgotten]
+        self._whole = [_literal(text) for text in dict.fromkeys(texts) if text]
+        stays = {bare(text).strip() for text in kept} - {"", *texts}
+        literal = "|".join(_literal(text).pattern for text in sorted(stays, key=len, reverse=True))
+        self._stays = re.compile(f"({literal})") if stays else None
+        self._wanted: list[_Said] = []
+        for text in texts:
+            parts = [_said(part) for part in sentences(text)]
+            parts = [part for part in parts if part.size()]
+            least = LEAST_TERMS if len(parts) > 1 else 0  # "Thanks." beside it is not meant
+            self._wanted += [part for part in parts if part.size() >= least]
 
     def text(self, text: str) -> str:
         """Return the text with "[forgotten]" for each sentence that has to go."""
-        for wanted in self._wanted:
-            text = text.replace(wanted, FORGOTTEN)
-        return _QUOTED.sub("exact id ", "".join(map(self._erased, split(text))))
+        parts = [text] if self._stays is None else self._stays.split(text)
+        return "".join(part if at % 2 else self._unsaid(part) for at, part in enumerate(parts))
+
+    def _unsaid(self, text: str) -> str:
+        for whole in self._whole:
+            text = whole.sub(FORGOTTEN, text)
+        between = text.split(FORGOTTEN)  # the mark ends a sentence, as its stop is gone
+        left = FORGOTTEN.join("".join(map(self._erased, split(part))) for part in between)
+        return _QUOTED.sub("exact id ", left)
 
     def message(self, message: Message) -> Message:
         """Return a message whose text and arguments do not say it."""
@@ -89,14 +135,62 @@ class Erasure:
             return [self._tree(item) for item in value]
         return value
 
-    def _erased(self, said: str) -> str:
+    def _erased(self, text: str) -> str:
         """Return what stands for a sentence, with the white space around it."""
-        sentence = said.strip()
-        if not sentence or not any(self._says(sentence, wanted) for wanted in self._wanted):
-            return said
-        return said.replace(sentence, FORGOTTEN)
+        sentence = text.strip()
+        said = _said(sentence)
+        if not said.size() or not any(_repeats(said, wanted) for wanted in self._wanted):
+            asks = _QUESTION.search(sentence) or load_policy().says("requests", sentence)
+            if asks or not any(_answers(said, wanted) for wanted in self._wanted):
+                return text
+        return text.replace(sentence, FORGOTTEN)
 
-    def _says(self, sentence: str, wanted: str) -> bool:
-        share = covered(wanted, [sentence])
-        alone = covered(sentence, [wanted]) == 1.0
-        return share >= MOST or (share >= SOME and alone)
+
+def _literal(text: str) -> re.Pattern[str]:
+    """Return a pattern for a text that is no part of a longer word."""
+    ends = [r"\b" if end.isascii() and end.isalnum() else "" for end in (text[0], text[-1])]
+    return re.compile(re.escape(text).join(ends))
+
+
+def _said(sentence: str) -> _Said:
+    folded = fold(bare(sentence.strip()))
+    numbers = frozenset(_one_form(found) for found in _NUMBER.findall(folded))
+    words = frozenset(terms(_NUMBER.sub(" ", folded)))
+    han = {sign for sign in HAN.findall(folded) if sign not in STOP_HAN}
+    latin = {word for word in words if not HAN.match(word)}
+    pairs = {word for word in words - latin if not STOP_HAN & set(word)}
+    return _Said(frozenset(latin | pairs), frozenset(latin | han), numbers)
+
+
+def _one_form(number: str) -> str:
+    """Return a number as it is compared: "1,250" and "1250.00" are "1250"."""
+    if _THOUSANDS.fullmatch(number):
+        return re.sub(r"\D", "", number)
+    whole, mark, rest = number.replace(",", ".").rpartition(".")
+    return f"{whole.replace('.', '')}.{rest}".rstrip("0").rstrip(".") if mark else number
+
+
+def _repeats(said: _Said, wanted: _Said) -> bool:
+    """Return whether a sentence has most of the words that were forgotten."""
+    shared = said & wanted
+    if said.numbers and wanted.numbers and not shared.numbers:
+        return False  # another order, another day
+    numbers = len(shared.numbers), len(wanted.numbers)
+    by_words = _share(len(shared.words) + numbers[0], len(wanted.words) + numbers[1])
+    by_signs = _share(len(shared.signs) + numbers[0], len(wanted.signs) + numbers[1])
+    if by_words < MOST and by_signs < MOST_SIGNS:
+        return False
+    return shared.size() >= LEAST_TERMS or 2 * shared.size() > said.size()
+
+
+def _answers(said: _Said, wanted: _Said) -> bool:
+    """Return whether a sentence has no other words, as an answer that is a name."""
+    if not (said.words <= wanted.words and said.signs <= wanted.signs):
+        return False
+    if not said.numbers <= wanted.numbers:
+        return False
+    return said.size() >= 1 or said.size() >= SOME * wanted.size()
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

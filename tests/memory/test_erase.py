@@ -42,6 +42,113 @@ def test_a_sentence_goes_when_it_says_what_was_forgotten(
     assert Erasure([forgotten]).text(said) == (said if left is None else left)
 
 
+LOCKER = "User said: My locker at the gym is number 4711 since 2024."
+GUIZI = "用户说：我从2024年起在健身房的柜子号码是4711。"
+RENT = "User said: My rent in Graz is 1250 euros."
+FANGZU = "用户说：我在格拉茨的房租是1250欧元。"
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        (LOCKER, "Your locker at the gym is number 4711."),
+        (LOCKER, "4711."),
+        (GUIZI, "你健身房的柜子号码是4711。"),
+        (GUIZI, "4711。"),
+        (RENT, "Your rent in Graz is 1,250 euros."),
+        (RENT, "Your rent in Graz is 1250.00 euros."),
+        (RENT, "Your rent in Graz is １２５０ euros."),
+        (RENT, "Your rent in Graz is 1250 euros for 40 square metres."),
+        (RENT, "1,250.00 euros."),
+        (FANGZU, "您在格拉茨的房租是1,250欧元。"),
+        (FANGZU, "您在格拉茨的房租是１２５０．００欧元。"),
+        (FANGZU, "1250.00欧元。"),
+    ],
+)
+def test_a_number_may_be_missing_or_written_otherwise(forgotten: str, said: str) -> None:
+    """Found by a user: with two numbers, or another form of one, nothing was erased."""
+    assert Erasure([forgotten]).text(said) == FORGOTTEN
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        (LOCKER, "My locker at the gym is number 17."),
+        (GUIZI, "我健身房的柜子号码是17。"),
+        (RENT, "Your rent in Graz is 1,300 euros."),
+        (FANGZU, "我在格拉茨的房租是1300欧元。"),
+        ("I have 1 cat.", "1. Buy milk"),
+        ("The code is 1.25.", "The code is 125."),
+    ],
+)
+def test_what_has_only_other_numbers_stays(forgotten: str, said: str) -> None:
+    assert Erasure([forgotten]).text(said) == said
+
+
+BIKE = "User said: My sister Anna's birthday present is a blue Peugeot bicycle from Lyon."
+MING = "用户说：我的牙医是格拉茨的王小明医生。"
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        ("User said: My dentist in Graz is Dr Strangelove.", "Strangelove!"),
+        ("User said: My dentist in Graz is Dr Strangelove.", "STRANGELOVE, dentist."),
+        (BIKE, "A Peugeot bicycle."),
+        (BIKE, "Peugeot."),
+        (MING, "王小明。"),
+        (MING, "王小明医生"),
+        (MING, "您的牙医叫王小明，在格拉茨。"),
+    ],
+)
+def test_a_bare_answer_goes_however_long_the_memory_was(forgotten: str, said: str) -> None:
+    assert Erasure([forgotten]).text(said) == FORGOTTEN
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        ("User said: I run.", "Please run the tests."),
+        ("User said: I run.", "The build must run on Linux."),
+        ("User said: I run.", "I am running late."),
+        ("The build must run on Linux and the tests on Windows.", "Run the tests."),
+        ("User said: I like tea.", "I like coffee too."),
+        ("User said: I like tea.", "We run the tests with tea.py in CI."),
+        (MING, "我的牙很疼。"),
+        (MING, "好。"),
+        (MING, "帮我查医生。"),
+        ("用户说：我跑步。", "请跑一下测试，然后告诉我结果。"),
+        ("用户说：我喜欢茶。", "我喜欢我在西门子的工作。"),
+        ("用户说：我喜欢茶。", "我也喜欢咖啡。"),
+    ],
+)
+def test_a_word_or_two_in_common_are_not_enough(forgotten: str, said: str) -> None:
+    """Found by a user: "forget that I run" took "The build must run on Linux" with it."""
+    assert Erasure([forgotten]).text(said) == said
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "kept", "said", "left"),
+    [
+        (
+            "I like tea and cake.",
+            "User said: I like tea and bread.",
+            "I like tea and cake. I like tea and bread.",
+            f"{FORGOTTEN} I like tea and bread.",
+        ),
+        (
+            "我喜欢喝红茶。",
+            "用户说：我喜欢喝绿茶。",
+            "我喜欢喝红茶。我喜欢喝绿茶。",
+            f"{FORGOTTEN}我喜欢喝绿茶。",
+        ),
+    ],
+)
+def test_what_a_record_still_says_stays(forgotten: str, kept: str, said: str, left: str) -> None:
+    assert Erasure([forgotten], kept=[kept]).text(said) == left
+    assert Erasure([forgotten]).text(said).replace(" ", "") == FORGOTTEN * 2
+
+
 def test_a_source_of_several_sentences_is_unsaid_sentence_by_sentence() -> None:
     source = "My dentist is Dr Lee. Thanks. His practice is in Lund, near the station."
 
