@@ -5,7 +5,7 @@
 
 It is tried with six rounds kept, then with fewer. What cannot reach the target is refused
 with the reason and changes nothing: a compression that does not shrink is paid for on
-every turn and helps on none.
+every turn and helps on none. Where it is all the same, one that saves enough is done.
 
 Read after: summary.py.     Read next: context.py, monitor.py.
 """
@@ -27,7 +27,7 @@ CONSTRAINTS = "constraints"  # the section of what short-term memory keeps word 
 HEADINGS = ("[Summary of the conversation so far]", "[到目前为止的对话摘要]")  # English, Chinese
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Compression:
     """What came of one attempt.
 
@@ -36,7 +36,7 @@ class Compression:
         summary: Of what was taken out.
         before: Tokens of the history.
         after: Tokens of `messages`.
-        target: What had to be reached.
+        target: What had to be reached; what was, of one that is done for what it saves.
         done: It was reached.
         reason: What was done, or why not.
         rounds: How many became the summary.
@@ -51,6 +51,11 @@ class Compression:
     reason: str
     rounds: int = 0
 
+    def __repr__(self) -> str:
+        """Return what came of it on one line; what was said is in `messages` and `summary`."""
+        sizes = f"{self.before:,} → {self.after:,} tokens" if self.done else "refused"
+        return f"Compression({sizes}: {self.reason})"
+
 
 def compress(
     history: Sequence[Message],
@@ -61,6 +66,7 @@ def compress(
     budget: int = BUDGET,
     earlier: Summary | None = None,
     rules: Rules | None = None,
+    saves: float | None = None,
 ) -> Compression:
     """Return the history in at most `target` tokens, or a refusal.
 
@@ -72,12 +78,14 @@ def compress(
         budget: Of the summary.
         earlier: The summary that the history begins with, from a compression before.
         rules: Say what is worth a sentence in the summary.
+        saves: Share of the history that is worth a compression though the target is
+            missed, e.g. 0.5; without it none is.
     """
     said = [message for message in mend(history) if message.role != "system"]
     before = sum(message_size(message, count) for message in said)
     body = said[1:] if earlier is not None and said and is_summary(said[0]) else said
     past = rounds(body)
-    summary, after = Summary(), before
+    summary, after, result = Summary(), before, list(said)
     for kept in range(min(keep, len(past) - 1), 0, -1):
         old = [message for each in past[:-kept] for message in each.messages]
         new = [message for each in past[-kept:] for message in each.messages]
@@ -88,6 +96,10 @@ def compress(
             left = len(past) - kept
             reason = f"{left} of {len(past)} rounds became a summary"
             return Compression(tuple(result), summary, before, after, target, True, reason, left)
+    if saves is not None and target < after <= before * (1 - saves):
+        left = len(past) - 1
+        reason = f"{left} of {len(past)} rounds became a summary; {target:,} tokens was the aim"
+        return Compression(tuple(result), summary, before, after, after, True, reason, left)
     if before <= target:
         reason = f"the history has {before:,} tokens and the target is {target:,} already"
     elif len(past) < 2:

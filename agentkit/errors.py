@@ -26,6 +26,7 @@
     │   ├── StoreFullError      no room on the disk
     │   └── StoreKeyError       the key is missing or wrong
     ├── EmbedderError           an embedder that cannot be reached or answers nonsense
+    ├── PictureError            a picture of something that has none
     ├── SetupError              something is missing on this machine
     └── CheckFailed             an implementation that breaks a promise (raised by checks)
 
@@ -164,6 +165,10 @@ class StoreKeyError(StoreError):
 
 class EmbedderError(AgentkitError):
     """An embedder cannot be reached, or answers what is no embedding."""
+
+
+class PictureError(AgentkitError):
+    """A picture of something that has none."""
 
 
 class SetupError(AgentkitError):

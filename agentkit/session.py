@@ -36,6 +36,7 @@ from agentkit.messages import Message, faults, mend
 from agentkit.models import Model, load_model
 from agentkit.monitor import Monitor
 from agentkit.past import Past
+from agentkit.snapshot import percent
 from agentkit.summary import Summary
 from agentkit.tokens import Counter, context_window
 from agentkit.tools import Consent
@@ -150,6 +151,15 @@ class Session:
         )
         self.turns: list[Turn] = []
         self._busy = asyncio.Lock()
+
+    def __repr__(self) -> str:
+        """Return the model, the turns and how full the window was, on one line."""
+        model, packed = self.agent.model.name, self.packed
+        turns = "1 turn" if len(self.turns) == 1 else f"{len(self.turns)} turns"
+        if packed is None:
+            return f"Session({model}, {turns})"
+        share = percent(packed.tokens, packed.usable)
+        return f"Session({model}, {turns}, {packed.tokens:,} of {packed.usable:,} tokens, {share})"
 
     async def ask(self, text: str) -> str:
         """Say something and return the answer.

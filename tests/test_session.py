@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agentkit.checks.host import small_server
 from agentkit.clock import FixedClock
+from agentkit.compress import Compression
 from agentkit.errors import (
     AgentkitError,
     BudgetError,
@@ -36,6 +37,7 @@ from agentkit.messages import (
 from agentkit.models.reader import ReaderModel
 from agentkit.models.scripted import ScriptedModel
 from agentkit.session import Session
+from agentkit.summary import Summary
 from agentkit.tools import ToolSpec
 from agentkit.window import Packed
 from tests.histories import STEADY, TEXTS, anything
@@ -65,6 +67,19 @@ def test_a_conversation_grows_by_a_turn_and_the_model_reads_what_went_before() -
     assert session.packed.messages()[1:] == said[:3]
     assert [turn.id for turn in session.turns] == ["t1", "t2"]
     assert len(session.monitor.report().snapshots) == 2
+
+
+def test_a_session_and_what_came_of_a_compression_say_so_on_one_line() -> None:
+    session = session_of("Hello.", "周三。", budget=2_000, reserve=200)
+    assert repr(session) == "Session(scripted, 0 turns)"
+    ask(session, "I am Anna. The budget is 5,000 dollars.")
+    assert session.packed is not None
+    used = session.packed.tokens
+
+    assert repr(session) == f"Session(scripted, 1 turn, {used:,} of 1,800 tokens, {used // 18} %)"
+    assert repr(session.compress()).startswith("Compression(refused: the history has ")
+    done = Compression((user("Goal: the report"),), Summary(), 900, 400, 500, True, "3 of 4 rounds")
+    assert repr(done) == "Compression(900 → 400 tokens: 3 of 4 rounds)"
 
 
 def test_the_default_model_is_the_reader_with_its_own_window() -> None:

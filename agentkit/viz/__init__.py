@@ -5,5 +5,7 @@
 
 Only notebooks, tests and the command line import this package.
 
-Read next: palette.py, window_bar.py, window_timeline.py, recall_hits.py.
+A session may be given in place of the facts: `WindowBar(session)`, `WindowTimeline(session)`.
+
+Read next: palette.py, subject.py, window_bar.py, window_timeline.py, recall_hits.py.
 """

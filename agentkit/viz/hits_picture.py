@@ -59,7 +59,9 @@ STYLE = """<style>
 .ak-hits th,.ak-hits td{padding:3px 12px 3px 0;border:0;
  border-bottom:1px solid var(--jp-border-color2,rgba(128,128,128,.35));text-align:left;
  vertical-align:top;background:none;color:inherit;overflow-wrap:anywhere}
-.ak-hits th{font-weight:600}
+.ak-hits th{font-weight:600;white-space:nowrap;overflow-wrap:normal}
+.ak-hits .ak-scroll{overflow-x:auto}
+.ak-hits td:last-child{min-width:9em}
 .ak-hits .ak-n{text-align:right;white-space:nowrap;overflow-wrap:normal}
 .ak-hits .ak-bar{display:block;height:4px;border-radius:2px;margin-left:auto}
 </style>"""
@@ -243,7 +245,8 @@ def _table(hits: Hits) -> str:
     rows = "".join(_row(at, hit, best) for at, hit in enumerate(shown, 1))
     more = len(hits) - len(shown)
     rest = f'<p class="ak-muted">{more} more</p>' if more else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'<div class="ak-scroll">{table}</div>{rest}'
 
 
 NUMBERS = ("score", "words", "meaning", "neighbours")

@@ -4,8 +4,9 @@
     └────────┴───────┴────────────────┴──────────┴─────── compress ─ new session
       what each role takes, and what was left out and why, stands below as text
 
-Set `packed` and the bar redraws. It keeps nothing and decides nothing: sizes come
-from the packing, the advice from the monitor's own rule.
+Set `packed` and the bar redraws; a session stands for what its model read last. The bar
+keeps nothing and decides nothing: sizes come from the packing, the advice from the
+monitor's own rule.
 
 Read after: monitor.py, viz/palette.py.
 Built in:   notebooks/03_watching_the_window_fill.ipynb
@@ -22,14 +23,17 @@ import ipywidgets as widgets
 import traitlets
 
 from agentkit.monitor import COMPRESS_AT, NEW_SESSION_AT, advise
+from agentkit.session import Session
 from agentkit.snapshot import Advice, percent
 from agentkit.text import one_line, pad, width
 from agentkit.viz.palette import COLORS, ON_COLOR
+from agentkit.viz.subject import packed_of
 from agentkit.window import Decision, Packed, SectionRole
 
 MAX_SHOWN = 24  # sections told apart; of more, the smallest are shown together
 MAX_LEFT_OUT = 8
 NAME_CHARS = 40
+MARK_WIDTH = "9.5em"  # of the words at a line, with their padding
 
 SIGNS: dict[Advice, str] = {
     "continue": "● continue",
@@ -56,15 +60,18 @@ STYLE = """<style>
  white-space:nowrap;text-overflow:ellipsis;padding-left:6px;line-height:34px;font-size:12px;
  border-right:1px solid var(--jp-layout-color0,rgba(255,255,255,.7))}
 .ak-window-bar .ak-thin{padding-left:0}
+.ak-window-bar .ak-name{position:relative;z-index:1;background:inherit}
 .ak-window-bar .ak-answer{background:repeating-linear-gradient(45deg,
  rgba(128,128,128,.5) 0 3px,transparent 3px 7px)}
 .ak-window-bar .ak-track .ak-answer{position:absolute;right:0;top:0;border:0;
  border-left:1px solid var(--jp-border-color1,rgba(128,128,128,.6))}
 .ak-window-bar .ak-line{position:absolute;top:0;bottom:0;width:2px;margin-left:-1px;
  background:repeating-linear-gradient(#111 0 4px,#fff 4px 8px)}
-.ak-window-bar .ak-marks{position:relative;height:18px;font-size:11px;
+.ak-window-bar .ak-marks{position:relative;height:22px;font-size:11px;
  color:var(--jp-content-font-color2,inherit)}
-.ak-window-bar .ak-marks span{position:absolute;white-space:nowrap}
+.ak-window-bar .ak-marks span{position:absolute;white-space:nowrap;padding:5px 5px 0}
+.ak-window-bar .ak-marks i{position:absolute;top:0;height:5px;margin-left:-1px;
+ border-left:2px solid var(--jp-content-font-color2,#777)}
 .ak-window-bar .ak-facts{display:flex;flex-wrap:wrap;gap:4px 40px;margin-top:6px}
 .ak-window-bar table{border-collapse:collapse;margin:0;font-size:inherit}
 .ak-window-bar td{padding:1px 14px 1px 0;border:0;text-align:left;vertical-align:top;
@@ -81,18 +88,23 @@ class WindowBar(widgets.HTML):  # type: ignore[misc]
     """A bar chart of one `Packed`, redrawn when `packed` is set.
 
     Attributes:
-        packed: What to show, or None for nothing yet.
+        packed: What to show, or None for nothing yet. A session may be set; what it
+            read last is taken then.
         compress_at: Where the first line is drawn, as a share of the usable window.
         new_session_at: Where the second one is drawn.
     """
 
-    packed = traitlets.Instance(Packed, allow_none=True)
+    packed = traitlets.Any(None)
     compress_at = traitlets.Float(COMPRESS_AT)
     new_session_at = traitlets.Float(NEW_SESSION_AT)
 
-    def __init__(self, packed: Packed | None = None, **kwargs: Any) -> None:
-        super().__init__(packed=packed, **kwargs)
+    def __init__(self, packed: Packed | Session | None = None, **kwargs: Any) -> None:
+        super().__init__(packed=packed_of(packed), **kwargs)
         self._redraw(None)
+
+    @traitlets.validate("packed")
+    def _take(self, proposal: dict[str, object]) -> Packed | None:
+        return packed_of(proposal["value"])
 
     @traitlets.observe("packed", "compress_at", "new_session_at")
     def _redraw(self, _: object) -> None:
@@ -238,26 +250,34 @@ def _track(packed: Packed, lines: dict[str, float]) -> str:
 def _segment(row: _Row, share: float) -> str:
     name = escape(row.name)
     wide = share >= 0.08  # about 8 letters; less shows a few strokes that nobody can read
+    label = f'<span class="ak-name" style="background:{COLORS[row.role]}">{name}</span>'
     return (
         f'<div class="ak-part{"" if wide else " ak-thin"}" '
         f'title="{name} ({row.role}): {row.tokens:,} tokens" '
         f'style="{INLINE}width:{share:.3%};background:{COLORS[row.role]};'
         f'color:{ON_COLOR[row.role]}">'
-        f"{name if wide else ''}</div>"
+        f"{label if wide else ''}</div>"
     )
 
 
 def _marks(packed: Packed, lines: dict[str, float]) -> str:
-    """Return the words below the lines: the first ends at its line, the last at the edge."""
+    """Return the words at the lines: the first ends at its line, the last begins there.
+
+    Where a line is too near to an edge for that, its words stop at the edge.
+    """
     if packed.usable <= 0:
         return '<div class="ak-marks">no room: the whole window is kept for the answer</div>'
     whole = max(packed.budget, packed.tokens + packed.reserve, 1)
-    (first, first_at), (second, second_at) = lines.items()
-    to_right = 1 - first_at * packed.usable / whole
+    (first, first_at), (second, second_at) = (
+        (name, at * packed.usable / whole) for name, at in lines.items()
+    )
     return (
-        f'<div class="ak-marks"><span style="right:{to_right:.3%};padding-right:4px">'
-        f"{first} {first_at * 100:.0f} %</span>"
-        f'<span style="right:0">{second} {second_at * 100:.0f} %</span></div>'
+        f'<div class="ak-marks"><i style="left:{first_at:.3%}"></i>'
+        f'<i style="left:{second_at:.3%}"></i>'
+        f'<span style="right:min({1 - first_at:.3%},100% - {MARK_WIDTH})">'
+        f"{first} {lines[first] * 100:.0f} %</span>"
+        f'<span style="left:min({second_at:.3%},100% - {MARK_WIDTH})">'
+        f"{second} {lines[second] * 100:.0f} %</span></div>"
     )
 
 

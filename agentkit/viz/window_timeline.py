@@ -22,10 +22,12 @@ from typing import Any
 import ipywidgets as widgets
 import traitlets
 
-from agentkit.monitor import COMPRESS_AT, NEW_SESSION_AT
+from agentkit.monitor import COMPRESS_AT, NEW_SESSION_AT, Monitor
+from agentkit.session import Session
 from agentkit.snapshot import SUMMED_UP, Dropped, Report, Share, Snapshot, percent
 from agentkit.text import one_line
 from agentkit.viz.palette import COLORS
+from agentkit.viz.subject import report_of, windows_of
 from agentkit.viz.timeline_text import (
     SIGNS,
     Change,
@@ -43,6 +45,7 @@ MAX_TURNS = 60  # columns; more are too thin to hit
 MAX_NAMED = 6  # sections of one part that can be read
 MAX_CHANGES = 3
 EXCERPT = 240  # characters of a section
+SUMMARY_EXCERPT = 1_000  # of the one that is there to be read
 ADVICE = {"continue": "● continue", "compress": "▲ compress", "new_session": "■ new session"}
 
 STYLE = """<style>
@@ -78,6 +81,7 @@ STYLE = """<style>
 .ak-timeline .ak-turns{display:flex;gap:2px;margin-right:110px;height:20px;font-size:11px}
 .ak-timeline .ak-turns span{flex:1 1 0;min-width:0;max-width:64px;text-align:center;
  color:var(--jp-content-font-color2,inherit);overflow:visible;white-space:nowrap}
+.ak-timeline .ak-said{white-space:pre-line;margin:0 0 4px 12px}
 .ak-timeline ul{margin:0;padding:0;list-style:none;overflow-wrap:anywhere}
 .ak-timeline .ak-swatch{display:inline-block;width:11px;height:11px;border-radius:2px;
  margin:0 5px 0 14px;box-shadow:inset 0 0 0 1px rgba(128,128,128,.6)}
@@ -91,25 +95,34 @@ class WindowTimeline(widgets.HTML):  # type: ignore[misc]
     """The window over all turns of a report, redrawn when a trait is set.
 
     Attributes:
-        report: What a monitor saw.
+        report: What a monitor saw. A monitor or a session may be set; its report of now is
+            taken then.
         windows: What the model read at each turn, in order, so that sections can be read
-            and not only named; may be empty.
+            and not only named; may be empty. A session brings its own.
         compress_at: Where the first line is drawn, as a share of the usable window.
         new_session_at: Where the second one is drawn.
         until: The last turn to draw; 0 for the newest.
     """
 
-    report = traitlets.Instance(Report, allow_none=True)
+    report = traitlets.Any(None)
     windows = traitlets.Tuple()
     compress_at = traitlets.Float(COMPRESS_AT)
     new_session_at = traitlets.Float(NEW_SESSION_AT)
     until = traitlets.Int(0, min=0)
 
     def __init__(
-        self, report: Report | None = None, windows: Sequence[Packed] = (), **kwargs: Any
+        self,
+        report: Report | Monitor | Session | None = None,
+        windows: Sequence[Packed] = (),
+        **kwargs: Any,
     ) -> None:
-        super().__init__(report=report, windows=tuple(windows), **kwargs)
+        read = tuple(windows) or windows_of(report)
+        super().__init__(report=report_of(report), windows=read, **kwargs)
         self._redraw(None)
+
+    @traitlets.validate("report")
+    def _take(self, proposal: dict[str, object]) -> Report | None:
+        return report_of(proposal["value"])
 
     @traitlets.observe("report", "windows", "compress_at", "new_session_at", "until")
     def _redraw(self, _: object) -> None:
@@ -213,14 +226,18 @@ def _choice(title: str, style: str, items: Sequence[str], *, mark: bool = False)
 def _item(share: Share, section: Section | None) -> str:
     """Return a section as an item: its name, its size, and how it begins."""
     name = escape(one_line(share.name, max_chars=60))
-    said = "" if section is None else escape(one_line(_said(section), max_chars=EXCERPT))
-    text = f'<br><span class="ak-muted">{said}</span>' if said else ""
+    said = "" if section is None else escape(_begins(section))
+    text = f'<div class="ak-said ak-muted">{said}</div>' if said else ""
     return f"<li>{name} · {share.tokens:,} tokens{text}</li>"
 
 
-def _said(section: Section) -> str:
+def _begins(section: Section) -> str:
+    """Return the first characters of a section, line by line as the model reads them."""
     told = [f"{message.role}: {message.text}" for message in section.messages]
-    return " ".join([section.text, *told]).strip()
+    lines = (" ".join(line.split()) for line in "\n".join([section.text, *told]).splitlines())
+    text = "\n".join(filter(None, lines))
+    most = SUMMARY_EXCERPT if section.role == "summary" else EXCERPT
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _marks(snapshot: Snapshot, compressed: bool) -> str:

@@ -356,3 +356,11 @@ def test_drawing_warns_of_nothing(store: LongTermMemory) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert explorer(store, k=500, weights=Weights(exact=50.0)).controls["k"].value == 500
+
+
+def test_a_header_of_the_table_is_never_broken(store: LongTermMemory) -> None:
+    """By design: where the page is narrow, the table scrolls and the text wraps."""
+    shown = RecallHits(store, tenant="ada", query="device").picture.value
+
+    assert ".ak-hits th{font-weight:600;white-space:nowrap;overflow-wrap:normal}" in shown
+    assert Page(shown).of_class("ak-scroll")

@@ -6,8 +6,12 @@ import warnings
 import pytest
 
 from agentkit.checks.window import count_words
+from agentkit.errors import PictureError
+from agentkit.models.reader import ReaderModel
+from agentkit.monitor import Monitor
+from agentkit.session import Session
 from agentkit.viz.palette import COLORS, ON_COLOR
-from agentkit.viz.window_bar import MAX_LEFT_OUT, MAX_SHOWN, WindowBar
+from agentkit.viz.window_bar import MARK_WIDTH, MAX_LEFT_OUT, MAX_SHOWN, WindowBar
 from agentkit.window import ORDER, Packed, Section, pack
 from tests.viz.page import HOSTILE, Page
 
@@ -63,6 +67,52 @@ def test_both_lines_stand_at_their_share_of_what_is_usable() -> None:
 
     assert [line["style"] for line in page.of_class("ak-line")] == ["left:60.000%", "left:72.000%"]
     assert {"compress 75 %", "new session 90 %"} <= set(page.texts)
+
+
+def test_the_words_of_a_line_stand_at_it_and_inside_the_picture() -> None:
+    """By hand: lines at 60 % and 72 %; the room for the answer begins at 80 %, not there."""
+    page = Page(WindowBar(window_of(RULES, reserve=20)).value)
+
+    spans = [attrs["style"] for tag, attrs in page.elements if tag == "span" and "style" in attrs]
+    assert f"right:min(40.000%,100% - {MARK_WIDTH})" in spans
+    assert f"left:min(72.000%,100% - {MARK_WIDTH})" in spans
+    ticks = [attrs["style"] for tag, attrs in page.elements if tag == "i"]
+    assert ticks == ["left:60.000%", "left:72.000%"]
+
+
+def test_a_line_never_runs_through_a_name() -> None:
+    """By design: the name lies above the line, on a ground of its section's colour."""
+    bar = WindowBar(window_of(Section("round 10", words(95))))
+
+    (name,) = Page(bar.value).of_class("ak-name")
+    assert COLORS["history"] in name["style"]
+    assert ".ak-name{position:relative;z-index:1" in bar.value
+
+
+async def test_a_session_stands_for_what_its_model_read_last() -> None:
+    session = Session(model=ReaderModel())
+    empty = WindowBar(session)
+    await session.ask("hello 你好")
+
+    bar = WindowBar(session)
+
+    assert empty.packed is None
+    assert bar.packed is session.packed is not None
+    empty.packed = session
+    assert empty.as_text() == bar.as_text()
+
+
+@pytest.mark.parametrize("thing", ["a text", 3, Monitor(window=100)])
+def test_what_is_no_window_is_refused_in_a_line_with_advice(thing: object) -> None:
+    with pytest.raises(PictureError) as caught:
+        WindowBar(thing)  # type: ignore[arg-type]
+    assert type(thing).__name__ in caught.value.what
+    assert "session.packed" in caught.value.hint
+
+    bar = WindowBar(window_of(RULES))
+    with pytest.raises(PictureError):
+        bar.packed = thing
+    assert bar.packed == window_of(RULES)
 
 
 def test_the_lines_can_be_moved() -> None:

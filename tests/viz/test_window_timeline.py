@@ -10,12 +10,21 @@ from typing import Any
 import pytest
 
 from agentkit.checks.window import count_words
+from agentkit.errors import PictureError
 from agentkit.messages import assistant, user
+from agentkit.models.reader import ReaderModel
 from agentkit.monitor import Monitor
+from agentkit.session import Session
 from agentkit.snapshot import Report
 from agentkit.viz.palette import COLORS
 from agentkit.viz.timeline_text import changes
-from agentkit.viz.window_timeline import EXCERPT, MAX_NAMED, MAX_TURNS, WindowTimeline
+from agentkit.viz.window_timeline import (
+    EXCERPT,
+    MAX_NAMED,
+    MAX_TURNS,
+    SUMMARY_EXCERPT,
+    WindowTimeline,
+)
 from agentkit.window import Packed, Section, pack
 from tests.viz.page import HOSTILE, Page
 
@@ -174,7 +183,7 @@ def test_each_part_can_be_chosen_and_read() -> None:
     assert {choice["type"] for choice in choices} == {"radio"}
     assert len({choice["name"] for choice in choices}) == 1
     assert all(choice["aria-label"] == choice["title"] for choice in choices)
-    assert "user: 周三 开会 assistant: noted" in page.texts
+    assert "user: 周三 开会\nassistant: noted" in page.texts
     assert "第一轮 · 9 tokens" in page.texts
     assert RULES.text in page.texts
     # else JupyterLab takes the arrow keys; on a parent it does not help
@@ -196,6 +205,46 @@ def test_long_texts_and_many_sections_are_cut() -> None:
 
     assert f"{9 - MAX_NAMED} more" in page.texts
     assert max(len(text) for text in page.texts) <= EXCERPT + 10
+
+
+def test_a_summary_is_read_line_by_line_and_further_than_the_rest() -> None:
+    """By design: its lines are its structure, and it is there to be read."""
+    said = "Goal: the report\n\nDecided:\n  - 5,000   dollars\n- 周四 开会 " + "word-" * 100
+    window = window_of(Section("summary", said, role="summary", rank=1))
+
+    page = Page(WindowTimeline(seen(window), [window]).value)
+
+    (read,) = (attrs for attrs in page.of_class("ak-said"))
+    assert "ak-muted" in read["class"]
+    (text,) = [text for text in page.texts if text.startswith("Goal")]
+    assert text.splitlines()[:3] == ["Goal: the report", "Decided:", "- 5,000 dollars"]
+    assert text.endswith("word-")
+    assert EXCERPT < len(text) < SUMMARY_EXCERPT
+    assert ".ak-said{white-space:pre-line" in WindowTimeline(REPORT).value
+
+
+async def test_a_session_and_a_monitor_stand_for_their_report() -> None:
+    session = Session(model=ReaderModel())
+    await session.ask("周三 开会")
+
+    of_session = WindowTimeline(session)
+
+    assert of_session.report == session.monitor.report()
+    assert any("周三 开会" in text for text in Page(of_session.value).texts)
+    assert WindowTimeline(session.monitor).as_text() == of_session.as_text()
+    assert WindowTimeline(session.monitor.report()).as_text() == of_session.as_text()
+
+
+def test_what_has_no_report_is_refused_in_a_line_with_advice() -> None:
+    with pytest.raises(PictureError) as caught:
+        WindowTimeline(window_of(RULES))  # type: ignore[arg-type]
+    assert "this is a Packed" in str(caught.value)
+    assert "WindowTimeline(session)" in caught.value.hint
+
+    timeline = WindowTimeline(REPORT)
+    with pytest.raises(PictureError):
+        timeline.report = 3
+    assert timeline.report == REPORT
 
 
 def test_of_many_turns_the_newest_are_drawn() -> None:
