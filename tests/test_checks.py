@@ -12,8 +12,12 @@ from agentkit.checks import (
     check_results_async,
     expect,
     expect_equal,
+    expect_list,
     expect_names,
     expect_raises,
+    expect_text,
+    foresee,
+    foresee_each,
     run_checks,
     run_checks_async,
 )
@@ -127,14 +131,15 @@ def is_to_do(thing: Any) -> None:
     raise NotImplementedError
 
 
-def test_each_check_is_a_line_and_the_counts_are_the_last(
+def test_each_check_says_its_promise_then_what_came_and_the_counts_are_the_last(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_checks(None, [holds, fails, is_to_do])
 
     assert capsys.readouterr().out.splitlines() == [
         "ok    holds: It holds.",
-        "FAIL  fails: 2 is not 3. Hint: Count again.",
+        "FAIL  fails: It fails.",
+        "      2 is not 3. Hint: Count again.",
         "todo  is_to_do: It is to do.",
         "3 checks: 1 ok, 1 FAIL, 1 todo",
     ]
@@ -184,7 +189,7 @@ def test_whatever_an_implementation_raises_is_one_line(error: BaseException, sai
         raise error
 
     assert check_results(None, [check, holds]) == [
-        CheckResult("check", "FAIL", said),
+        CheckResult("check", "FAIL", "A promise.", said),
         CheckResult("holds", "ok", "It holds."),
     ]
 
@@ -193,7 +198,7 @@ def test_an_implementation_without_bottom_fails_and_the_next_check_runs() -> Non
     results = check_results(deep, [lambda thing: thing(0), holds])
 
     assert [r.outcome for r in results] == ["FAIL", "ok"]
-    assert "RecursionError" in results[0].said
+    assert "RecursionError" in results[0].got
 
 
 def test_a_todo_inside_a_group_is_a_todo() -> None:
@@ -229,7 +234,8 @@ async def test_checks_that_await_run_in_the_loop_of_the_caller(
 
     assert capsys.readouterr().out.splitlines() == [
         "ok    same_loop: It runs where the caller runs.",
-        "FAIL  breaks: it raised CancelledError.",
+        "FAIL  breaks: It breaks.",
+        "      it raised CancelledError.",
         "ok    holds: It holds.",
         "3 checks: 2 ok, 1 FAIL",
     ]
@@ -258,7 +264,7 @@ def test_a_check_that_awaits_says_how_to_run_it() -> None:
     (result,) = check_results(None, [awaits])
 
     assert result.outcome == "FAIL"
-    assert "await run_checks_async" in result.said
+    assert "await run_checks_async" in result.got
 
 
 def test_the_helpers_pass_what_is_right() -> None:
@@ -267,6 +273,94 @@ def test_the_helpers_pass_what_is_right() -> None:
     expect_names([Section("a"), Section("b")], ["a", "b"])
 
     assert isinstance(expect_raises(KeyError, lambda: {}["a"], "a look-up"), KeyError)
+
+
+@pytest.mark.parametrize(
+    ("thing", "said"),
+    [
+        (lambda *_, **__: None, "the check needs `.kept`, and None has none. Hint: Does your"),
+        (lambda *_, **__: "rules", "the check needs `.kept`, and the text 'rules' has none."),
+        (lambda *_, **__: 1 // 0, "it raised ZeroDivisionError: integer division"),
+        (lambda *_, **__: None.kept, "it raised AttributeError: 'NoneType' object has no"),  # type: ignore[attr-defined]
+        (lambda: None, "it raised TypeError: "),
+        (Section("a"), "it raised TypeError: 'Section' object is not callable"),
+    ],
+)
+def test_what_a_check_stumbles_over_is_no_fault_of_the_code_that_it_called(
+    thing: Any, said: str
+) -> None:
+    (result,) = check_results(thing, [window_checks.what_fits_stays])
+
+    assert (result.outcome, result.got[: len(said)]) == ("FAIL", said)
+
+
+def test_a_none_that_a_check_cannot_use_is_a_forgotten_return() -> None:
+    class Tokenizer:
+        def count(self, text: str) -> int:
+            return len(text)
+
+        def pieces(self, text: str) -> None:
+            self.found = list(text)
+
+    (result,) = check_results(Tokenizer(), [tokens_checks.count_is_the_number_of_pieces])
+
+    assert result.got.startswith("the check needs a value, and got None. Hint: Does your function")
+
+
+LONG = "\n".join(f"| SO-{n} | waits |" for n in range(200))
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "hint"),
+    [
+        (lambda: expect_equal(None, 3, "the sum"), "expected 3, got None.", "`return`"),
+        (lambda: expect_equal(max, 3, "the sum"), "expected 3, got <built-in", "@property"),
+        (
+            lambda: expect_equal(LONG[:900] + LONG[910:], LONG, "the table"),
+            "expected 3,689 characters, got 3,679; after 900 of them",
+            "",
+        ),
+        (lambda: expect_equal(LONG, 3, "the sum"), "(3,689 characters).", ""),
+        (lambda: expect_list("ab", "lost"), "lost: expected a list, got the text 'ab'.", "[ … ]"),
+        (lambda: expect_list({"a": 1}, "lost"), "got the dict {'a': 1}.", "[ … ]"),
+        (lambda: expect_list(3, "lost"), "got the number 3.", "[ … ]"),
+        (lambda: expect_list(None, "lost"), "got None.", "`return`"),
+        (lambda: expect_text(["a"], "the text"), "expected a text, got the list ['a'].", ""),
+        (lambda: expect_text(Section("a"), "the text"), "got a Section.", ""),
+        (lambda: foresee("8", 8, "turn", hint="?"), "got the text '8'.", "without quotes"),
+        (lambda: foresee([8], 8, "turn", hint="?"), "got the list [8].", "without quotes"),
+        (lambda: foresee(9, 8, "turn", hint="Look."), "turn: 9 is too high.", "Look."),
+        (lambda: foresee(7.5, 8, "turn", hint="Look."), "turn: 7.5 is too low.", "Look."),
+        (
+            lambda: foresee_each([1, 3], [1, 2], ["one", "two"], hint="Look."),
+            "1 of 2 are right; look again at two.",
+            "Look.",
+        ),
+        (
+            lambda: foresee_each(
+                ["ok", 1], ["ok", "no"], ["a", "b"], choices=("ok", "no"), hint=""
+            ),
+            "expected 'ok' or 'no' in each place, got the number 1.",
+            "",
+        ),
+        (lambda: foresee_each([1], [1, 2], ["a", "b"], hint=""), "expected 2, got 1.", ""),
+    ],
+)
+def test_what_came_is_shown_as_it_is_and_in_one_line(call: Any, said: str, hint: str) -> None:
+    with pytest.raises(CheckFailed) as caught:
+        call()
+
+    assert said in caught.value.what
+    assert hint in caught.value.hint
+    assert len(caught.value.what) < 400
+
+
+def test_what_is_right_passes_the_helpers_for_learners() -> None:
+    foresee(8, 8, "turn", hint="")
+    foresee_each((True, False), [True, False], ["a", "b"], choices=(True, False), hint="")
+
+    assert expect_list((n for n in (1, 2)), "a list") == [1, 2]
+    assert expect_text("a", "a text") == "a"
 
 
 @pytest.mark.parametrize(

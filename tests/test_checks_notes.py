@@ -56,7 +56,7 @@ async def test_an_error_whose_words_are_hidden_teaches_nothing() -> None:
 
     results = await check_results_async(building(MuteFailure), CHECKS)
 
-    [said] = [result.said for result in results if result.outcome != "ok"]
+    [said] = [result.got for result in results if result.outcome != "ok"]
     assert [result.name for result in results if result.outcome != "ok"] == [name]
     assert "Hint: The SDK hides the text of every exception but ToolError." in said
 

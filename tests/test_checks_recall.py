@@ -56,7 +56,7 @@ def test_a_pair_of_two_distant_opposites_is_refused() -> None:
     (result,) = check_results(("走", "不走"), exercises.BREAK_CHECKS)
 
     assert result.outcome == "FAIL"
-    assert "cosine" in result.said
+    assert "cosine" in result.got
 
 
 @pytest.mark.parametrize("wanted", [exercises.PREDICT_CHECKS, exercises.BREAK_CHECKS])

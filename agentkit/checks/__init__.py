@@ -1,15 +1,16 @@
 """What an implementation must do, as functions that take it and raise `CheckFailed`.
 
     yours, or the package's ──run_checks(thing, CHECKS)──▶ ok    name: the promise
-                                                          FAIL  name: what happened
                                                           todo  name: the promise
+                                                          FAIL  name: the promise
+                                                                what came instead
 
 One list a taught module. The notebook runs it on what the reader built and then on
 the package; the tests run it on the package and on broken twins; an exercise uses it
 as its answer key. A check whose function is `async` needs `await run_checks_async`,
 which runs in the cell's own event loop, where an open host lives.
 
-Read after: errors.py.     Read next: checks/window.py.
+Read after: checks/expectations.py.     Read next: checks/window.py.
 """
 
 from __future__ import annotations
@@ -17,16 +18,49 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from agentkit.checks.expectations import (
+    RETURN,
+    expect,
+    expect_equal,
+    expect_list,
+    expect_names,
+    expect_raises,
+    expect_text,
+    foresee,
+    foresee_each,
+    kind_of,
+    shown,
+)
 from agentkit.errors import AgentkitError, CheckFailed
+
+__all__ = [
+    "Check",
+    "CheckResult",
+    "check_results",
+    "check_results_async",
+    "expect",
+    "expect_equal",
+    "expect_list",
+    "expect_names",
+    "expect_raises",
+    "expect_text",
+    "foresee",
+    "foresee_each",
+    "kind_of",
+    "run_checks",
+    "run_checks_async",
+    "shown",
+]
 
 Check = Callable[[Any], Any]
 Outcome = Literal["ok", "FAIL", "todo"]
-MAX_SAID_CHARS = 400  # one line a check; a longer message hides the others
+MAX_SAID_CHARS = 400  # of what came instead; a longer message hides the other checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +70,22 @@ class CheckResult:
     Attributes:
         name: The check's, e.g. "reading_order_is_kept".
         outcome: "todo" when the implementation raised NotImplementedError.
-        said: The promise in words, or what happened instead.
+        promise: In words, whatever became of it.
+        got: What came instead, and a hint; "" unless it failed.
     """
 
     name: str
     outcome: Outcome
-    said: str
+    promise: str
+    got: str = ""
 
     def __str__(self) -> str:
-        return f"{self.outcome:<4}  {self.name}: {self.said}"
+        line = f"{self.outcome:<4}  {self.name}: {self.promise}"
+        return f"{line}\n      {self.got}" if self.got else line
 
 
 def run_checks(thing: Any, checks: Sequence[Check]) -> None:
-    """Print one line a check and a line with the counts. Raises nothing.
+    """Print each check and a line with the counts. Raises nothing.
 
     Args:
         thing: The implementation, as the checks expect it.
@@ -85,7 +122,7 @@ def _print(results: Sequence[CheckResult]) -> None:
 def _result(thing: Any, check: Check) -> CheckResult:
     if inspect.iscoroutinefunction(check):
         said = "this check awaits; write `await run_checks_async(...)` instead of `run_checks`."
-        return CheckResult(_name(check), "FAIL", said)
+        return CheckResult(_name(check), "FAIL", _promise(check), said)
     try:
         check(thing)
     except KeyboardInterrupt:
@@ -117,7 +154,7 @@ def _failed(check: Check, error: BaseException) -> CheckResult:
         error = error.exceptions[0]
     if isinstance(error, NotImplementedError):
         return CheckResult(_name(check), "todo", _promise(check))
-    return CheckResult(_name(check), "FAIL", _said(error))
+    return CheckResult(_name(check), "FAIL", _promise(check), _said(error))
 
 
 def _said(error: BaseException) -> str:
@@ -128,11 +165,30 @@ def _said(error: BaseException) -> str:
         text = "(its message cannot be read)"
     if not isinstance(error, CheckFailed):
         kind = type(error).__name__
-        text = f"it raised {kind}: {text}" if text else f"it raised {kind}."
+        raised = f"it raised {kind}: {text}" if text else f"it raised {kind}."
+        text = (_stumbled(error, text) if _in_a_check(error) else "") or raised
     if isinstance(error, AgentkitError):
         text = text.replace("\nHint: ", " Hint: ")
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(text.split()))
     return text if len(text) <= MAX_SAID_CHARS else f"{text[:MAX_SAID_CHARS]} …"
+
+
+def _in_a_check(error: BaseException) -> bool:
+    """Whether the check itself raised this, over what it was given, and nothing it called."""
+    frames = [
+        frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    return all(name.startswith("agentkit.checks") for name in frames)
+
+
+def _stumbled(error: BaseException, text: str) -> str:
+    """Return what a check needed of a value and did not find; "" where that is not it."""
+    if isinstance(error, AttributeError) and error.name:
+        hint = f" Hint: {RETURN}" if error.obj is None else ""
+        return f"the check needs `.{error.name}`, and {kind_of(error.obj)} has none.{hint}"
+    if isinstance(error, TypeError) and "NoneType" in text:
+        return f"the check needs a value, and got None. Hint: {RETURN}"
+    return ""
 
 
 def _name(check: Check) -> str:
@@ -142,38 +198,3 @@ def _name(check: Check) -> str:
 def _promise(check: Check) -> str:
     """Return the first line of a check's docstring."""
     return (inspect.getdoc(check) or "(no docstring)").splitlines()[0]
-
-
-def expect(true: object, what: str, *, hint: str = "") -> None:
-    """Raise CheckFailed with `what` unless `true` is."""
-    if not true:
-        raise CheckFailed(what, hint=hint)
-
-
-def expect_equal(got: object, wanted: object, what: str, *, hint: str = "") -> None:
-    """Raise CheckFailed with both values unless they are equal."""
-    if got != wanted:
-        raise CheckFailed(f"{what}: expected {wanted!r}, got {got!r}.", hint=hint)
-
-
-def expect_names(got: Iterable[Any], wanted: Sequence[str], *, hint: str = "") -> None:
-    """Raise CheckFailed unless things with a `name` have these names, in this order."""
-    expect_equal([thing.name for thing in got], list(wanted), "names in order", hint=hint)
-
-
-def expect_raises(
-    kinds: type[BaseException] | tuple[type[BaseException], ...],
-    call: Callable[[], object],
-    what: str,
-) -> BaseException:
-    """Return the error that `call` raises; raise CheckFailed when it raises none of `kinds`.
-
-    An error of another kind passes through, NotImplementedError (todo) among them.
-    """
-    try:
-        got = call()
-    except kinds as error:
-        if isinstance(error, NotImplementedError):
-            raise
-        return error
-    raise CheckFailed(f"{what}: expected an error, got {got!r}.", hint="")

@@ -21,7 +21,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agentkit.checks import expect, expect_equal
+from agentkit.checks import expect, expect_equal, foresee_each, kind_of
 from agentkit.errors import (
     AgentkitError,
     ArgumentError,
@@ -143,18 +143,21 @@ async def any_cell_may_close_it(make: MakeHost) -> None:
 
 async def closing_leaves_no_process(make: MakeHost) -> None:
     """After close() the server's process has ended."""
+    async with opened(make) as host:
+        pid = int((await say_to(host, "small.pid")).text)
+    alive = _still_running(pid)
+    hint = "Wait until the task that owns it has ended."
+    expect(not alive, "the server still runs after close().", hint=hint)
+
+
+def _still_running(*pids: int) -> list[int]:
+    """Return which of some processes have not ended, and end those."""
     import psutil  # type: ignore[import-untyped]  # comes with Jupyter's kernel
 
-    async with opened(make) as host:
-        process = psutil.Process(int((await say_to(host, "small.pid")).text))
-    try:
-        process.wait(0)
-    except psutil.TimeoutExpired:
+    alive = psutil.wait_procs([psutil.Process(p) for p in pids if psutil.pid_exists(p)], 0)[1]
+    for process in alive:
         process.kill()
-        raise CheckFailed(
-            "the server still runs after close().",
-            hint="Wait until the task that owns it has ended.",
-        ) from None
+    return [process.pid for process in alive]
 
 
 async def a_wrong_argument_is_not_sent(make: MakeHost) -> None:
@@ -259,7 +262,16 @@ async def one_death_is_not_all(make: MakeHost) -> None:
     expect_equal(result.text, "here", "the text of right.repeat")
 
 
-SEVERAL_CHECKS = (several_servers_stay_apart, one_death_is_not_all)
+async def closing_ends_them_all(make: MakeHost) -> None:
+    """After close() none of two servers still runs."""
+    async with opened(make, left=small_server(), right=small_server()) as host:
+        pids = [int((await say_to(host, f"{name}.pid")).text) for name in ("left", "right")]
+    alive = _still_running(*pids)
+    hint = "close() has to close each of them, and to wait for it."
+    expect(not alive, f"{len(alive)} of 2 servers still run after close().", hint=hint)
+
+
+SEVERAL_CHECKS = (several_servers_stay_apart, one_death_is_not_all, closing_ends_them_all)
 FULL_CHECKS = (
     *CHECKS,
     a_dead_server_is_started_again,
@@ -276,12 +288,8 @@ async def the_repeats_are_foreseen(guess: list[int] | None) -> None:
     from agentkit.host import McpHost
 
     wanted = await times_sent(McpHost)
-    right = sum(a == b for a, b in zip(guess, wanted, strict=False))
-    expect(
-        list(guess) == wanted,
-        f"{right} of {len(wanted)} are right.",
-        hint="When is it harmless to ask twice, if nobody knows what became of the first?",
-    )
+    hint = "When is it harmless to ask twice, if nobody knows what became of the first?"
+    foresee_each(guess, wanted, ["reading", "writing", "idempotent"], hint=hint)
 
 
 async def opening_never_ends(attempt: tuple[MakeHost, Mapping[str, Any] | None]) -> None:
@@ -289,6 +297,11 @@ async def opening_never_ends(attempt: tuple[MakeHost, Mapping[str, Any] | None])
     make, entry = attempt
     if entry is None:
         raise NotImplementedError
+    expect(
+        isinstance(entry, Mapping) and "command" in entry,
+        f"expected an entry with a `command`, got {kind_of(entry)}.",
+        hint='Write {"command": sys.executable, "args": [...]}.',
+    )
     host = make({"mcpServers": {"broken": dict(entry)}})
     before = asyncio.all_tasks()
     opening = asyncio.create_task(host.open())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agentkit.checks import expect, expect_equal
+from agentkit.checks import expect, expect_equal, expect_list, expect_text, foresee_each, shown
 from agentkit.checks.loop import Desk, Insistent, Loop, package_turn
 from agentkit.messages import ToolCall
 from agentkit.models.choice import choose
@@ -64,12 +64,8 @@ async def the_calls_are_foreseen(guess: Sequence[int] | None) -> None:
         await package_turn("sunny?", model, Desk(*(f"sunny {n}" for n in range(9)))
                            if "{" in day else Desk())  # fmt: skip
         wanted.append(len(model.shown))
-    right = sum(a == b for a, b in zip(guess, wanted, strict=False))
-    expect(
-        list(guess) == wanted,
-        f"{right} of 2 are right.",
-        hint="Count the last call, without tools, too. The limits are in Limits().",
-    )
+    hint = "Count the last call, without tools, too. The limits are in Limits()."
+    foresee_each(guess, wanted, ["the same", "something new"], hint=hint)
 
 
 PREDICT_CHECKS = (the_calls_are_foreseen,)
@@ -87,23 +83,31 @@ def _picked(description: str, requests: Sequence[str]) -> list[str]:
     return [request for request, choice in found if choice is not None and choice[0] is tool]
 
 
+def _described(describe: Describe) -> str:
+    return expect_text(describe(), "the description")
+
+
 def it_catches_what_people_say(describe: Describe) -> None:
     """Six requests about the weather pick it, three of which never say "weather"."""
-    description = describe()
+    description = _described(describe)
     missed = [request for request in _WEATHER if request not in _picked(description, _WEATHER)]
     expect(not missed, f"missed: {' · '.join(missed)}", hint="Say what a person would say.")
 
 
 def it_leaves_the_rest_alone(describe: Describe) -> None:
     """Four requests about notes, a meeting and a report do not pick it."""
-    caught = _picked(describe(), _OTHER)
+    caught = _picked(_described(describe), _OTHER)
     expect(not caught, f"caught: {' · '.join(caught)}", hint="Leave out what any request may say.")
 
 
 def it_is_short(describe: Describe) -> None:
     """It has no more than 90 tokens, since every call of the model pays for them."""
-    size = Counter.for_model("reader")(describe())
-    expect(size <= MOST_TOKENS, f"it has {size} tokens.", hint="Cut what no request would say.")
+    size = Counter.for_model("reader")(_described(describe))
+    expect(
+        size <= MOST_TOKENS,
+        f"it has {size} tokens, and {MOST_TOKENS} may be.",
+        hint="Cut what no request would say.",
+    )
 
 
 DESCRIBE_CHECKS = (it_catches_what_people_say, it_leaves_the_rest_alone, it_is_short)
@@ -114,7 +118,13 @@ async def it_runs_on(attempt: tuple[Loop, Sequence[ToolCall] | None]) -> None:
     loop, calls = attempt
     if calls is None:
         raise NotImplementedError
-    expect_equal(len(calls), LONGEST_RUN, "calls")
+    expect_equal(len(expect_list(calls, "your calls")), LONGEST_RUN, "how many calls you give")
+    for call in calls:
+        expect(
+            isinstance(call, ToolCall) and call.name == "sky.weather",
+            f'expected calls of "sky.weather", got {shown(call)}.',
+            hint='Write ToolCall("c1", "sky.weather", {"day": "..."}).',
+        )
     desk = Desk()
     model = ScriptedModel([*calls, "At last."])
     await loop("sunny?", model, desk)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentkit.checks import expect, expect_equal, expect_raises
+from agentkit.checks import expect, expect_equal, expect_list, expect_raises, foresee
 from agentkit.checks.window import count_words
 from agentkit.errors import BudgetError
 from agentkit.messages import Message, ToolCall, ToolResult, Usage, assistant, tool, user
@@ -225,33 +225,37 @@ FULL_CHECKS = (
 Lost = Callable[[Sequence[Section], Packed], Sequence[str]]
 
 
+def _lost(lost: Lost, rules: list[Section], packed: Packed) -> list[str]:
+    return expect_list(lost(rules, packed), "lost")
+
+
 def a_rule_inside_is_not_lost(lost: Lost) -> None:
     """A rule whose text is in the window is not reported."""
     rules = [Section("budget", "at most 5000", role="pinned", rank=0)]
     packed = pack([*rules, Section("talk", "hello")], budget=100, count=count_words)
-    expect_equal(list(lost(rules, packed)), [], "lost")
+    expect_equal(_lost(lost, rules, packed), [], "lost")
 
 
 def a_rule_that_was_not_offered_is_lost(lost: Lost) -> None:
     """A rule that never reached the packer is reported, in either language."""
     rules = [Section("budget", "at most 5000"), Section("语言", "只用中文回答")]
     packed = pack([rules[0], Section("talk", "hello")], budget=100, count=count_words)
-    expect("语言" in lost(rules, packed), "the rule 语言 is not reported.")
+    expect_equal(_lost(lost, rules, packed), ["语言"], "lost")
 
 
 def a_name_proves_nothing(lost: Lost) -> None:
     """A section of the right name with another text does not keep the rule."""
     rules = [Section("budget", "at most 5000")]
     packed = pack([Section("budget", "(see above)")], budget=100, count=count_words)
-    expect_equal(list(lost(rules, packed)), ["budget"], "lost")
+    expect_equal(_lost(lost, rules, packed), ["budget"], "lost")
 
 
 def a_rule_may_live_in_a_message(lost: Lost) -> None:
     """A rule that a user said in a message is inside as well."""
     rules = [Section("budget", "at most 5000")]
-    talk = Section("round 1", messages=(user("Spend at most 5000, please."),))
-    packed = pack([talk], budget=100, count=count_words)
-    expect_equal(list(lost(rules, packed)), [], "lost")
+    said = (user("Hello."), assistant("Good morning."), user("Spend at most 5000, please."))
+    packed = pack([Section("round 1", messages=said)], budget=100, count=count_words)
+    expect_equal(_lost(lost, rules, packed), [], "lost")
 
 
 LOST_CHECKS = (
@@ -266,9 +270,9 @@ def calm_but_blind(sections: Sequence[Section] | None) -> None:
     """In a window of 100 words the advice is `continue`, and most words were left out."""
     if sections is None:
         raise NotImplementedError
-    packed = pack(sections, budget=100, count=count_words)
+    packed = pack(expect_list(sections, "your sections"), budget=100, count=count_words)
     left_out = sum(decision.tokens for decision in packed.decisions if not decision.kept)
-    expect_equal(advise(packed.tokens, packed.usable), "continue", "advice")
+    expect_equal(advise(packed.tokens, packed.usable), "continue", "the advice")
     expect(
         left_out > packed.tokens,
         f"{packed.tokens} words are inside and {left_out} left out.",
@@ -284,7 +288,8 @@ def the_first_warning_is_foreseen(guess: int | None) -> None:
     if guess is None:
         raise NotImplementedError
     turn = next(n for n in range(1, 100) if advise(10 + 8 * n, 90) != "continue")
-    expect_equal(guess, turn, "the first turn that says `compress`")
+    hint = "What is 75 % of what is usable? The rules are in every turn, and count once."
+    foresee(guess, turn, "the first turn that does not say `continue`", hint=hint)
 
 
 PREDICT_CHECKS = (the_first_warning_is_foreseen,)

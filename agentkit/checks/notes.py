@@ -218,6 +218,7 @@ async def reading_tools_say_so(build: BuildServer) -> None:
     with fresh_file() as path:
         tools = await tools_of(build(path))
     for name, wanted in (("read_note", True), ("write_note", False)):
+        expect(name in tools, f"there is no tool {name}; there are {sorted(tools)}.")
         hints = tools[name].annotations
         says = bool(hints and hints.read_only_hint)
         expect_equal(
@@ -235,6 +236,7 @@ async def results_are_structured(build: BuildServer) -> None:
         tools = await tools_of(server)
         answers = await answers_of(server, writing("Report", "due Friday"), reading("Report"))
     for name, answer in zip(("write_note", "read_note"), answers, strict=True):
+        expect(name in tools, f"there is no tool {name}; there are {sorted(tools)}.")
         promised = (tools[name].output_schema or {}).get("properties", {})
         expect("title" in promised, f"{name} promises no field `title`: {sorted(promised)}.")
         expect_equal(data_of(answer, name).get("title"), "Report", f"`title` of {name}")

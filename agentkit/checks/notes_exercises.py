@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentkit.checks import expect, expect_equal
+from agentkit.checks import expect, expect_equal, expect_list, expect_text, foresee_each
 from agentkit.checks.notes import (
     BuildServer,
     Call,
@@ -37,9 +37,9 @@ async def the_errors_are_foreseen(attempt: tuple[BuildServer, Sequence[str] | No
     with fresh_file() as path:
         answers = await answers_of(build(path), *PUZZLE)
     wanted = ["error" if answer.is_error else "ok" for answer in answers]
-    wrong = [f"call {i}" for i, (a, b) in enumerate(zip(guess, wanted, strict=False), 1) if a != b]
-    expect_equal(len(guess), len(wanted), "how many answers you give")
-    expect(not wrong, f"think again about {', '.join(wrong)}.")
+    calls = [f"call {place}" for place in range(1, len(PUZZLE) + 1)]
+    hint = "What does the schema require? What does the SDK do with an argument it does not know?"
+    foresee_each(guess, wanted, calls, choices=("ok", "error"), hint=hint)
 
 
 PUZZLE: tuple[Call, ...] = (
@@ -56,14 +56,20 @@ PREDICT_CHECKS = (the_errors_are_foreseen,)
 async def a_list_names_all_notes(build: BuildServer) -> None:
     """list_notes gives the titles under `notes`, and how many there are under `total`."""
     data = await _listed(build, {})
-    expect_equal(sorted(row.get("title") for row in data["notes"]), ["a", "b", "下周"], "titles")
-    expect_equal(data.get("total"), 3, "total")
+    rows = expect_list(data["notes"], "`notes`")
+    expect(
+        all(isinstance(row, Mapping) and "title" in row for row in rows),
+        f"`notes`: expected a `title` in each, got {rows}.",
+    )
+    expect_equal(sorted(row["title"] for row in rows), ["a", "b", "下周"], "titles")
+    got = (data.get("total"), data.get("left_out"))
+    expect_equal(got, (3, 0), "total and left_out, when all three come")
 
 
 async def a_list_says_what_it_left_out(build: BuildServer) -> None:
     """With a limit of 2, two of three notes come, and `left_out` is 1."""
     data = await _listed(build, {"limit": 2})
-    expect_equal(len(data["notes"]), 2, "notes with a limit of 2")
+    expect_equal(len(expect_list(data["notes"], "`notes`")), 2, "notes with a limit of 2")
     expect_equal((data.get("total"), data.get("left_out")), (3, 1), "total and left_out")
 
 
@@ -99,6 +105,7 @@ async def one_text_costs_all_notes(attempt: tuple[BuildServer, str | None]) -> N
     build, text = attempt
     if text is None:
         raise NotImplementedError
+    expect_text(text, "your text")
     with fresh_file() as path:
         _, read = await answers_of(build(path), writing("Report", "due Friday"), reading("Report"))
         data_of(read, "read_note")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agentkit.checks import expect, expect_equal, expect_raises
+from agentkit.checks import expect, expect_equal, expect_list, expect_raises
 from agentkit.errors import RecordError
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.recall import recall
@@ -43,7 +43,7 @@ FORMS = ("xjh 2309", "XJH2309", "Xjh-2309", "ＸＪＨ－２３０９")
 
 def _first(search: Search, texts: Sequence[str], query: str, wanted: int, hint: str) -> None:
     """Raise CheckFailed unless the wanted text is the best of a search."""
-    found = list(search(texts, query, 3))
+    found = expect_list(search(texts, query, 3), "the hits")
     got = repr(texts[found[0]]) if found else "nothing"
     expect(
         found[:1] == [wanted],
@@ -91,20 +91,21 @@ def an_identifier_has_many_spellings(search: Search) -> None:
 def at_most_k_come_back(search: Search) -> None:
     """You get k hits or fewer, none of them twice, also for 0 and for more than there are."""
     for k in (0, 1, 3, 100):
-        found = list(search(HOUSE, "export server room", k))
+        found = expect_list(search(HOUSE, "export server room", k), "the hits")
         expect(len(found) <= min(k, len(HOUSE)), f"k={k} gives {len(found)} hits.")
         expect_equal(len(set(found)), len(found), f"different hits for k={k}")
 
 
 def an_empty_memory_has_no_hits(search: Search) -> None:
     """Nothing remembered is no error: the first question comes before the first memory."""
-    expect_equal(list(search([], "anything?", 5)), [], "hits in an empty memory")
+    found = expect_list(search([], "anything?", 5), "the hits")
+    expect_equal(found, [], "hits in an empty memory")
 
 
 def no_character_is_an_operator(search: Search) -> None:
     """Quotes, stars, brackets and emptiness are plain text, and raise nothing."""
     for query in ('"', "*", "NEAR(a b", "a AND OR", "'; DROP TABLE notes", "", "🙂"):
-        found = list(search(HOUSE, query, 3))
+        found = expect_list(search(HOUSE, query, 3), "the hits")
         expect(len(found) <= 3, f"{query!r} gives {len(found)} hits for k=3.")
 
 

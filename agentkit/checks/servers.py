@@ -25,7 +25,7 @@ from typing import Any
 
 from mcp import types
 
-from agentkit.checks import expect, expect_equal
+from agentkit.checks import expect, expect_equal, expect_list, expect_text, foresee_each
 from agentkit.checks.notes import answers_of, error_of, tools_of
 from agentkit.tokens import Counter
 
@@ -251,7 +251,13 @@ async def the_refusals_are_foreseen(attempt: tuple[BuildDatabase, Sequence[bool]
         raise NotImplementedError
     with shop() as path:
         answers = await asked(build, path, *PUZZLE)
-    expect_equal(list(guess), [bool(answer.is_error) for answer in answers], "refused")
+    foresee_each(
+        guess,
+        [bool(answer.is_error) for answer in answers],
+        [f"statement {place}" for place in range(1, len(PUZZLE) + 1)],
+        choices=(True, False),
+        hint="Which step betrays it: does it change, load or make something, or only read?",
+    )
 
 
 PREDICT_CHECKS = (the_refusals_are_foreseen,)
@@ -265,7 +271,7 @@ Pick = Callable[..., Any]
 
 
 def _picked(pick: Pick, task: str) -> list[str]:
-    return list(pick(task, SERVERS))
+    return expect_list(pick(task, SERVERS), f"for {task!r}")
 
 
 def the_fitting_server_is_picked(pick: Pick) -> None:
@@ -287,8 +293,9 @@ def two_tasks_mount_two(pick: Pick) -> None:
 
 
 def small_talk_mounts_nothing(pick: Pick) -> None:
-    """A task that needs no server mounts none."""
+    """A task that needs no server mounts none, though "book" stands in "handbook"."""
     expect_equal(_picked(pick, "good morning!"), [], "for a greeting")
+    expect_equal(_picked(pick, "please book a table"), [], 'for "please book a table"')
 
 
 MOUNT_CHECKS = (
@@ -304,7 +311,8 @@ async def a_short_statement_floods(attempt: tuple[BuildDatabase, str | None]) ->
     build, sql = attempt
     if sql is None:
         raise NotImplementedError
-    expect(len(sql) <= 200, f"the statement has {len(sql)} characters.")
+    size = len(expect_text(sql, "your statement"))
+    expect(size <= 200, f"the statement has {size} characters; at most 200 are asked for.")
     with shop() as path:
         [answer] = await asked(build, path, sql)
     size = len(read_of(answer))

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agentkit.checks import expect, expect_equal
+from agentkit.checks import expect, expect_equal, expect_text, foresee_each, shown
 from agentkit.checks.window import count_words
 from agentkit.messages import ToolResult
 from agentkit.slim import slim as _slim
@@ -32,7 +32,8 @@ def result_of(text: str, *, is_error: bool = False) -> ToolResult:
 
 def _read(slim: Slimmer, text: str, *, budget: int = 40, **options: Any) -> str:
     """Return what a model reads of a result."""
-    return str(slim(result_of(text), count=count_words, budget=budget, **options).result.text)
+    read = slim(result_of(text), count=count_words, budget=budget, **options).result.text
+    return expect_text(read, "what is read")
 
 
 def _words(first: int, last: int) -> str:
@@ -154,7 +155,13 @@ def the_ways_are_foreseen(guess: Sequence[str] | None) -> None:
     if guess is None:
         raise NotImplementedError
     ways = [_slim(result_of(t), count=count_words, budget=100).how for t in PUZZLE.values()]
-    expect_equal(list(guess), ways, "the ways")
+    foresee_each(
+        guess,
+        ways,
+        list(PUZZLE),
+        choices=("whole", "empty", "compact", "json", "head and tail"),
+        hint="Does it fit as it is? Without its spaces? If not: has it rows?",
+    )
 
 
 PREDICT_CHECKS = (the_ways_are_foreseen,)
@@ -163,35 +170,60 @@ Cutter = Callable[..., str]
 TABLE = "\n".join(["| order | state |", "|---|---|", *(f"| SO-{n} | 等待 |" for n in range(50))])
 
 
+BUDGETS = (60, 87, 150)  # words; the table has 256, and 9, 14 or more of its 50 rows fit
+
+
+def _cut(cut: Cutter, budget: int) -> list[str]:
+    """Return the lines that a model reads of the table."""
+    return expect_text(cut(TABLE, count=count_words, budget=budget), "what is read").split("\n")
+
+
 def a_small_table_stays(cut: Cutter) -> None:
     """A table that fits is not touched."""
-    expect_equal(cut(TABLE, count=count_words, budget=1_000), TABLE, "the table")
+    read = expect_text(cut(TABLE, count=count_words, budget=256), "what is read")
+    lines = TABLE.split("\n")
+    expect(read == TABLE, f"{len(lines)} lines of 256 words fit in 256, and came back changed: "
+           f"{len(read.split(chr(10)))} lines of {count_words(read)} words.")  # fmt: skip
 
 
 def the_head_stays(cut: Cutter) -> None:
     """The two lines of the head are the first two lines, whatever is cut."""
-    read = cut(TABLE, count=count_words, budget=60).split("\n")
-    expect_equal(read[:2], TABLE.split("\n")[:2], "the head")
+    for budget in BUDGETS:
+        expect_equal(_cut(cut, budget)[:2], TABLE.split("\n")[:2], "the first two lines")
 
 
 def as_many_rows_as_fit_stay(cut: Cutter) -> None:
     """Whole rows stay, from the top, as many as fit beside head and notice."""
     lines = TABLE.split("\n")
-    read = cut(TABLE, count=count_words, budget=60).split("\n")
-    size = count_words("\n".join(read))
-    expect(size <= 60, f"{size} words are read with a budget of 60.")
-    rows = [line for line in read[2:] if line in lines]
-    expect_equal(rows, lines[2 : 2 + len(rows)], "the rows")
-    expect(len(rows) >= 6, f"{len(rows)} rows of 5 words stay, and 8 would fit.")
+    for budget in BUDGETS:
+        read = _cut(cut, budget)
+        size = count_words("\n".join(read))
+        hint = "The line that counts the gap has words, too."
+        expect(size <= budget, f"{size} words are read with a budget of {budget}.", hint=hint)
+        rows = [line for line in read[2:] if line in lines]
+        expect_equal(rows, lines[2 : 2 + len(rows)], "the rows")
+        expect(
+            size + count_words(lines[2]) > budget,
+            f"with a budget of {budget} you keep {len(rows)} rows and use {size} words; one more "
+            "row of 5 words would fit.",
+            hint="Add rows one by one, or take them away one by one, until it fits.",
+        )
 
 
 def the_gap_is_counted(cut: Cutter) -> None:
     """One line says how many rows are left out."""
     lines = TABLE.split("\n")
-    read = cut(TABLE, count=count_words, budget=60).split("\n")
-    said = [line for line in read if line not in lines]
-    left = len(lines) - len([line for line in read if line in lines])
-    expect(len(said) == 1 and str(left) in said[0], f"no line says {left}: {said}.")
+    for budget in BUDGETS:
+        read = _cut(cut, budget)
+        said = [line for line in read if line not in lines]
+        left = len(lines) - len([line for line in read if line in lines])
+        expect(len(said) == 1, f"expected one line beside head and rows, got {shown(said)}.")
+        number = re.search(rf"(?<!\d){left}(?!\d)", said[0])
+        expect(number, f"{left} of 50 rows are left out, and the line says {said[0]!r}.")
+        expect(
+            count_words(said[0]) <= NOTICE,
+            f"the line has {count_words(said[0])} words, in place of rows; {NOTICE} will do.",
+        )
 
 
 TABLE_CHECKS = (a_small_table_stays, the_head_stays, as_many_rows_as_fit_stay, the_gap_is_counted)
@@ -202,10 +234,14 @@ def the_answer_is_cut_out(attempt: tuple[Slimmer, str, str] | None) -> None:
     if attempt is None or attempt[1] is None:
         raise NotImplementedError
     slim, text, fact = attempt
+    expect_text(text, "your text")
     expect(fact and fact in text, f"the fact {fact!r} is not in the result.")
-    expect(count_words(fact) <= 20, "the fact is longer than 20 words.")
+    expect(
+        count_words(fact) <= 20,
+        f"the fact has {count_words(fact)} words; at most 20 are asked for.",
+    )
     read = slim(result_of(text), count=count_words, budget=100).result.text
-    expect(fact not in read, "it is still there.", hint="Where do you not look at all?")
+    expect(fact not in read, "it is still there.", hint="Where does `slim` not look at all?")
 
 
 BREAK_CHECKS = (the_answer_is_cut_out,)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentkit.checks import expect, expect_equal
+from agentkit.checks import expect, expect_equal, expect_text, kind_of
 from agentkit.tokens import Counter
 
 ENGLISH = "note for next week: finish the project report, focus on the performance tests"
@@ -90,10 +90,11 @@ def an_empty_tally_is_zero(tally: MakeTally) -> None:
 def the_total_is_the_sum(tally: MakeTally) -> None:
     """The total is the sum over all sections; a section adds up."""
     mine = tally(len)
-    for section, text in (("system", "be brief"), ("history", "hi"), ("history", "你好吗")):
+    said = (("system", "be brief"), ("history", "hi"), ("history", "你好吗"), ("history", "hi"))
+    for section, text in said:
         mine.add(section, text)
-    expect_equal(mine.total, 13, "total of 8, 2 and 3")
-    expect_equal(dict(mine.totals), {"system": 8, "history": 5}, "totals by section")
+    expect_equal(mine.total, 15, "total of 8, 2, 3 and once more 2")
+    expect_equal(mine.totals, {"system": 8, "history": 7}, "totals by section")
 
 
 def a_new_turn_costs_its_own_text(tally: MakeTally) -> None:
@@ -133,18 +134,29 @@ def the_dearest_is_named(guess: str | None) -> None:
         raise NotImplementedError
     count = Counter.for_model("gpt-4o")
     sizes = {text: count(text) for text in ("report", "reporting", "报告", "🧾")}
-    expect(guess in sizes, f"{guess!r} is none of {', '.join(sizes)}.")
-    dearest = max(sizes, key=lambda text: sizes[text])
-    expect_equal(guess, dearest, f"the dearest of {sizes}")
+    expect(
+        isinstance(guess, str) and guess in sizes,
+        f"{kind_of(guess)} is none of the four.",
+        hint="Write one of `choices`, with its quotes.",
+    )
+    expect(
+        sizes[guess] == max(sizes.values()),
+        f"{guess!r} has {sizes[guess]} token(s), and another of the four has more.",
+        hint="Which of them was rarely on the page?",
+    )
 
 
 def ten_characters_cost_thirty(text: str | None) -> None:
     """At most 10 characters cost at least 30 tokens of gpt-4o."""
     if text is None:
         raise NotImplementedError
-    tokens = Counter.for_model("gpt-4o")(text)
-    expect(len(text) <= 10, f"your text has {len(text)} characters.")
-    expect(tokens >= 30, f"{text!r} costs {tokens} tokens.", hint="What is a model rarely shown?")
+    tokens = Counter.for_model("gpt-4o")(expect_text(text, "your text"))
+    expect(len(text) <= 10, f"your text has {len(text)} characters; at most 10 are asked for.")
+    expect(
+        tokens >= 30,
+        f"{text!r} costs {tokens} tokens; 30 are asked for.",
+        hint="What is a model rarely shown?",
+    )
 
 
 PREDICT_CHECKS = (the_dearest_is_named,)

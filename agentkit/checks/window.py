@@ -13,7 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentkit.checks import expect, expect_equal, expect_names, expect_raises
+from agentkit.checks import (
+    expect,
+    expect_equal,
+    expect_list,
+    expect_names,
+    expect_raises,
+    kind_of,
+)
 from agentkit.errors import BudgetError
 from agentkit.messages import ToolCall, ToolResult, assistant, tool, user
 from agentkit.tokens import MESSAGE_OVERHEAD
@@ -93,10 +100,10 @@ def what_must_stay_is_never_lost(pack: Pack) -> None:
     """When sections of rank 0 do not fit, an error names their sizes."""
     sections = [Section("rules", "never spend over 5000", rank=0), Section("talk", "hi", rank=1)]
     expect_names(pack(sections, budget=4, count=count_words).kept, ["rules"])
-    error = expect_raises(
-        BudgetError, lambda: _names(pack(sections, budget=3, count=count_words)), "4 into 3 words"
-    )
-    expect("rules 4" in str(error), f"the error does not name `rules 4`: {error}")
+    said = _refusal(pack, sections, budget=3)
+    expect("rules 4" in said, f"the error does not name `rules 4`: {said}")
+    said = _refusal(pack, [*sections, Section("question", "why not?", rank=0)], budget=5)
+    expect("rules 4" in said and "question 2" in said, f"the error does not name both: {said}")
 
 
 def value_decides_within_a_rank(pack: Pack) -> None:
@@ -146,8 +153,14 @@ def every_decision_has_a_reason(pack: Pack) -> None:
     expect("3" in reason and "2" in reason, f"the reason says neither 3 nor 2: {reason!r}")
 
 
-def _names(packed: Any) -> Sequence[str]:
-    return [section.name for section in packed.kept]
+def _refusal(pack: Pack, sections: Sequence[Section], *, budget: int) -> str:
+    """Return what the error says when the sections of rank 0 do not fit."""
+    need = sum(count_words(section.text) for section in sections if section.rank == 0)
+
+    def kept() -> list[str]:
+        return [s.name for s in pack(sections, budget=budget, count=count_words).kept]
+
+    return str(expect_raises(BudgetError, kept, f"{need} words of rank 0 into {budget}"))
 
 
 FULL_CHECKS = (
@@ -165,8 +178,23 @@ def the_survivors_are_foreseen(guess: Sequence[str] | None) -> None:
     """You name the sections that stay of `PUZZLE` with a budget of 10 words, in order."""
     if guess is None:
         raise NotImplementedError
+    said = expect_list(guess, "the sections that stay")
+    sizes = {section.name: count_words(section.text) for section in PUZZLE}
+    unknown = [name for name in said if name not in sizes]
+    expect(not unknown, f"not in PUZZLE: {unknown}.", hint=f"Its names are {list(sizes)}.")
+    expect(
+        said == [name for name in sizes if name in said],
+        f"{said} is not the order of reading.",
+        hint="What is kept comes back in its original order, each once.",
+    )
+    total = sum(sizes[name] for name in said)
+    expect(total <= 10, f"yours take {total} words, and 10 fit.", hint=_BY_RANK)
     wanted = [section.name for section in _pack(PUZZLE, budget=10, count=count_words).kept]
-    expect_equal(list(guess), wanted, "the sections that stay")
+    right = sum((name in said) == (name in wanted) for name in sizes)
+    expect(said == wanted, f"you are right about {right} of {len(sizes)} sections.", hint=_BY_RANK)
+
+
+_BY_RANK = "Go by rank, write down how many words are left, and skip what does not fit."
 
 
 def first_come_wastes_room(attempt: tuple[Sequence[Section], int] | None) -> None:
@@ -176,7 +204,12 @@ def first_come_wastes_room(attempt: tuple[Sequence[Section], int] | None) -> Non
     """
     if attempt is None:
         raise NotImplementedError
-    sections, budget = attempt
+    expect(
+        isinstance(attempt, tuple) and len(attempt) == 2 and isinstance(attempt[1], int),
+        f"expected a list of sections and a budget, got {kind_of(attempt)}.",
+        hint="Write ([Section(...), ...], 10).",
+    )
+    sections, budget = expect_list(attempt[0], "your sections"), attempt[1]
     packed = _pack(sections, budget=budget, count=count_words)
     sizes = [decision.tokens for decision in packed.decisions if not decision.kept]
     expect(sizes, "nothing was left out.", hint="Make the sections larger or the budget smaller.")

@@ -182,6 +182,15 @@ class AllOrNone(McpHost):
             raise
 
 
+class InAHurryWithTwo(McpHost):
+    """Closes one server and waits for it, and several without waiting."""
+
+    async def close(self) -> None:
+        if len(self.servers()) == 1:
+            return await super().close()
+        self.closing = asyncio.get_running_loop().create_task(super().close())
+
+
 HOSTS: dict[str, MakeHost] = {
     "names_are_qualified": Unqualified,
     "the_schema_comes_along": NamesOnly,
@@ -199,4 +208,5 @@ FULL_HOSTS: dict[str, MakeHost] = {
     "a_server_that_prints_is_understood": Strict,
     "several_servers_stay_apart": FirstOnly,
     "one_death_is_not_all": AllOrNone,
+    "closing_ends_them_all": InAHurryWithTwo,
 }

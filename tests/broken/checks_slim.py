@@ -107,40 +107,47 @@ TWINS = {
 }
 
 
-def _parts(text: str) -> tuple[list[str], list[str]]:
-    lines = text.split("\n")
-    return lines[:2], lines[2:]
+def _fitted(text: str, count: Any, budget: int, *, gap: str = "… {} rows left out") -> list[str]:
+    """Return head, as many rows as fit, and the line about the rest."""
+    head, rows = text.split("\n")[:2], text.split("\n")[2:]
+    for keep in range(len(rows), -1, -1):
+        lines = [*head, *rows[:keep], gap.format(len(rows) - keep)]
+        if count("\n".join(lines)) <= budget:
+            break
+    return lines
 
 
 def always_cuts(text: str, *, count: Any, budget: int) -> str:
-    head, rows = _parts(text)
-    return "\n".join([*head, *rows[:8], f"… {len(rows) - 8} left out"])
+    """Leave a row out of a table that fits, for the line that says so."""
+    return "\n".join(_fitted(text, count, min(budget, count(text) - 1)))
 
 
 def turns_the_head(text: str, *, count: Any, budget: int) -> str:
-    head, rows = _parts(text)
-    if count(text) <= budget:
-        return text
-    return "\n".join([*head[::-1], *rows[:8], f"… {len(rows) - 8} left out"])
+    """Put the line of dashes first."""
+    lines = _fitted(text, count, budget)
+    return text if count(text) <= budget else "\n".join([lines[1], lines[0], *lines[2:]])
 
 
-def keeps_too_little(text: str, *, count: Any, budget: int) -> str:
-    head, rows = _parts(text)
-    if count(text) <= budget:
-        return text
-    return "\n".join([*head, *rows[:2], f"… {len(rows) - 2} left out"])
+def halves_the_rows(text: str, *, count: Any, budget: int) -> str:
+    """Halve the rows until they fit, and do not count the line about the rest."""
+    head, rows = text.split("\n")[:2], text.split("\n")[2:]
+    keep = len(rows)
+    while count("\n".join([*head, *rows[:keep]])) > budget:
+        keep //= 2
+    gap = f"… {len(rows) - keep} rows left out"
+    return text if keep == len(rows) else "\n".join([*head, *rows[:keep], gap])
 
 
 def counts_nothing(text: str, *, count: Any, budget: int) -> str:
-    head, rows = _parts(text)
+    """Say that rows are missing, and not how many."""
     if count(text) <= budget:
         return text
-    return "\n".join([*head, *rows[:8], "… rows left out"])
+    return "\n".join(_fitted(text, count, budget, gap="… some rows left out"))
 
 
 TABLE_TWINS = {
     "a_small_table_stays": always_cuts,
     "the_head_stays": turns_the_head,
-    "as_many_rows_as_fit_stay": keeps_too_little,
+    "as_many_rows_as_fit_stay": halves_the_rows,
     "the_gap_is_counted": counts_nothing,
 }

@@ -219,7 +219,7 @@ def reads_english(text: str) -> list[str]:
 
 def takes_questions(text: str) -> list[str]:
     """Look at the words and not at the end of the sentence."""
-    return [s for s in sentences(text) if re.search("(?i)must|at most|必须", s)]
+    return [s for s in sentences(text) if re.search("(?i)must|never|at most|必须", s)]
 
 
 def cuts_at_points(text: str) -> list[str]:

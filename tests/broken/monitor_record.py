@@ -159,10 +159,11 @@ def _missing(rules: Sequence[Section], text: str) -> list[str]:
     return [rule.name for rule in rules if rule.text not in text]
 
 
-def lost_looks_at_messages_only(rules: Sequence[Section], packed: Packed) -> list[str]:
-    """Overlook the system message."""
-    said = [message.text for message in packed.messages() if message.role != "system"]
-    return _missing(rules, "\n".join(said))
+def lost_overlooks_what_is_pinned(rules: Sequence[Section], packed: Packed) -> list[str]:
+    """Look for the rules everywhere but in the pinned sections."""
+    pinned = [section.text for section in packed.kept if section.role == "pinned"]
+    read = "\n".join(message.text for message in packed.messages())
+    return _missing(rules, "" if pinned else read)
 
 
 def lost_reads_english_only(rules: Sequence[Section], packed: Packed) -> list[str]:
@@ -184,7 +185,7 @@ def lost_looks_at_texts_only(rules: Sequence[Section], packed: Packed) -> list[s
 
 
 LOST_TWINS: dict[str, Callable[[Sequence[Section], Packed], list[str]]] = {
-    "a_rule_inside_is_not_lost": lost_looks_at_messages_only,
+    "a_rule_inside_is_not_lost": lost_overlooks_what_is_pinned,
     "a_rule_that_was_not_offered_is_lost": lost_reads_english_only,
     "a_name_proves_nothing": lost_believes_names,
     "a_rule_may_live_in_a_message": lost_looks_at_texts_only,
