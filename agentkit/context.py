@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentkit import events
@@ -177,11 +177,22 @@ def digest(packed: Packed) -> str:
     The tools it is shown count too. Call ids are left out: a model's provider makes
     them up anew each time.
     """
-    read: list[Any] = [asdict(message) for message in packed.messages()]
-    for message in read:
-        message["call_id"] = message["call_id"] is not None
-        for call in message["tool_calls"]:
-            call["id"] = ""
+    read: list[Any] = [_as_read(message) for message in packed.messages()]
     read += [section.text for section in packed.kept if section.role == "tools"]
     text = json.dumps(redact(read), ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _as_read(message: Message) -> dict[str, Any]:
+    """Return a message as its provider sends it, without the ids."""
+    calls = [
+        {"id": "", "name": call.name, "arguments": call.arguments, "unread": call.unread}
+        for call in message.tool_calls
+    ]
+    return {
+        "role": message.role,
+        "text": message.text,
+        "tool_calls": calls,
+        "call_id": message.call_id is not None,
+        "is_error": message.is_error,
+    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 # What looks like a key to something. A list of shapes can only ever be a net with holes:
@@ -32,14 +33,13 @@ _NAMED = re.compile(  # after "is" only what holds a digit: "the password is req
 )
 _NAME_ALONE = re.compile(rf"(?i){_NAME}")
 REDACTED = "[redacted]"
+KNOWN, KNOWN_CHARS = 4_096, 4_000  # a window is looked through at every call: mostly as before
 
 
 def redact(value: Any) -> Any:
     """Return a JSON value without what looks like a key, a token or a password."""
     if isinstance(value, str):
-        for shape in _SECRETS:
-            value = shape.sub(REDACTED, value)
-        return _NAMED.sub(rf"\g<1>{REDACTED}", value)
+        return _known(value) if len(value) <= KNOWN_CHARS else _redacted(value)
     if isinstance(value, Mapping):
         return {
             key: REDACTED
@@ -50,3 +50,12 @@ def redact(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [redact(item) for item in value]
     return value
+
+
+def _redacted(text: str) -> str:
+    for shape in _SECRETS:
+        text = shape.sub(REDACTED, text)
+    return _NAMED.sub(rf"\g<1>{REDACTED}", text)
+
+
+_known = lru_cache(maxsize=KNOWN)(_redacted)

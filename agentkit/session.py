@@ -205,8 +205,8 @@ class Session:
     @property
     def packed(self) -> Packed | None:
         """What the model read last, or None before the first turn."""
-        read = [packed for turn in self.turns for packed in turn.packed]
-        return read[-1] if read else None
+        read = (turn.packed[-1] for turn in reversed(self.turns) if turn.packed)
+        return next(read, None)
 
     @property
     def messages(self) -> list[Message]:

@@ -39,6 +39,7 @@ from agentkit.summary import summarise
 from agentkit.tokens import Counter, cost
 from agentkit.value import RULES_FILE, load_rules
 from agentkit.value_model import ModelValues
+from agentkit.vocabulary import Vocabulary
 from tests.histories import STEADY, TEXTS, anything
 from tests.models.chat_server import ChatServer, called, said
 from tests.test_session import WHIMS, Whim, subsequence
@@ -129,11 +130,12 @@ def test_what_cannot_shrink_is_refused_once_and_said() -> None:
     for n in range(4):
         ask(session, f"{n}: {LOG}")
 
-    [(turn, refused)] = events_of(session, "Compressed")
+    (turn, refused), *later = events_of(session, "Compressed")
     assert (turn, refused["rounds"], refused["text"]) == ("t3", 0, "")
     assert refused["before"] == refused["after"] > refused["target"]
-    assert session.monitor.report().snapshots[-1].refused == refused["reason"]
-    assert session.messages[0].text == FACTS["en"][0]
+    assert session.monitor.report().snapshots[3].refused == refused["reason"]
+    assert [turn for turn, _ in later] == ["t4", "t5", "t6"]  # then a third and more is saved
+    assert all(done["after"] == done["target"] <= done["before"] * 2 / 3 for _, done in later)
 
 
 def test_what_was_refused_is_tried_again_when_the_long_round_is_no_longer_the_newest() -> None:
@@ -537,3 +539,30 @@ def test_a_summary_that_cannot_be_read_was_paid_for_and_one_that_never_came_was_
     assert len(events_of(session, "SideCalled")) == 1
     shot = session.monitor.report().snapshots[-1]
     assert shot.session_cost == shot.beside_cost == cost(PAID, Usage(1_000, 10))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_turn_late_in_a_talk_tokenises_no_more_than_one_early_in_it(
+    lang: str, compress: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in characters: whatever was counted once is known."""
+    tokenised: list[int] = []
+    count = Vocabulary.count
+
+    def counting(self: Vocabulary, text: str) -> int:
+        tokenised[-1] += len(text)
+        return count(self, text)
+
+    monkeypatch.setattr(Vocabulary, "count", counting)
+    session = Session(model=ReaderModel(), budget=1_500, compress=compress, clock=FixedClock())
+    for n in range(90):
+        tokenised.append(0)
+        ask(session, FILLER[lang].format(n + 100))
+
+    said = max(sum(len(m.text) for m in turn.messages) for turn in session.turns)
+    acted = {e.turn for e in session.trace if e.kind in ("Compressed", "HandoverWritten")}
+    plain = [size for n, size in enumerate(tokenised, start=1) if f"t{n}" not in acted]
+    assert sum(tokenised[60:]) <= 1.2 * sum(tokenised[30:60])
+    assert len(plain) >= 70
+    assert max(plain[2:]) <= said + compress * 1_500  # of a new summary, read for the first time
