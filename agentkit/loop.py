@@ -33,7 +33,7 @@ from agentkit.errors import (
     ServerGoneError,
 )
 from agentkit.guard import Limits, Step, verdict
-from agentkit.memory.brought import Brought, Remembering
+from agentkit.memory.brought import DONE, Brought, Remembering
 from agentkit.messages import (
     Message,
     ModelSaid,
@@ -225,6 +225,10 @@ class _Running:
 
     def _take(self, name: str, brought: Brought) -> None:
         """Note a recall; what it brought stays in the window until the turn is over."""
+        for event in brought.did:
+            self._note(event)
+        if brought.told:  # rank 0: the model must not answer as if it had not happened
+            self.recalled.append(Section(DONE, brought.told, role="memory", rank=0))
         self._note(brought.event)
         if brought.text:
             self.recalled.append(Section(name, brought.text, role="memory", rank=1))

@@ -26,7 +26,7 @@ from agentkit.context import Frame, digest
 from agentkit.errors import ModelError, TraceError
 from agentkit.guard import Limits
 from agentkit.loop import Agent, Turn, run_turn
-from agentkit.memory.brought import Brought
+from agentkit.memory.brought import DONE, Brought
 from agentkit.messages import Message, ModelSaid, ToolCall, ToolResult, Usage
 from agentkit.recorded import besides_before, calls_of, gone_before, history_before, texts_at
 from agentkit.redaction import redact
@@ -164,7 +164,8 @@ class Replay:
 
     def wide(self, text: str, *, budget: int, count: Count) -> Brought:
         """Return what primed the turn then."""
-        return self._brought("wide", "recalled")
+        brought = self._brought("wide", "recalled")
+        return replace(brought, told=self._texts[0].get(DONE, ""))
 
     def narrow(
         self, call: ToolCall, result: ToolResult, *, budget: int, count: Count

@@ -259,6 +259,7 @@ class Forgets(Memory):
     """Forgets on "forget that" what was said of the dentist."""
 
     forgotten: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
     def write(self, messages: Sequence[Message], *, system: str) -> list[Event]:
         self.forgotten = ("My dentist is Dr Lee.",) if "forget" in messages[0].text else ()

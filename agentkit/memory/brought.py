@@ -1,6 +1,7 @@
 """What the loop asks of a memory, and what it gets back.
 
-    loop ── wide(text) · narrow(call, result) ──▶ Brought (text for the window, event)
+    loop ── wide(text) ─────────▶ Brought: what was forgotten at the user's word, then
+         ── narrow(call, result) ─▶ Brought: text for the window, event
          ── write(messages) ──▶ events of what was written, skipped and forgotten
 
 Apart from tenant_memory.py, so that the loop loads no index while nobody remembers.
@@ -18,6 +19,8 @@ from agentkit.events import Event, Recalled
 from agentkit.messages import Message, ToolCall, ToolResult
 from agentkit.window import Count
 
+DONE = "done by memory"  # heads, in the window, what memory did before the model answers
+
 
 @dataclass(frozen=True, slots=True)
 class Brought:
@@ -26,17 +29,21 @@ class Brought:
     Attributes:
         text: For the window, fenced as data; empty when there is nothing to say.
         event: What was asked and found, and which routes were down.
+        told: What memory did before the model answers, for the model to tell the user.
+        did: The events of that.
     """
 
     text: str
     event: Recalled
+    told: str = ""
+    did: tuple[Event, ...] = ()
 
 
 class Remembering(Protocol):
     """A memory as the loop uses it. No call raises one of the kit's errors: events say them."""
 
     def wide(self, text: str, *, budget: int, count: Count) -> Brought:
-        """Return what primes a turn, in at most `budget` tokens."""
+        """Forget what the user asks to; return what primes the turn, in `budget` tokens."""
 
     def narrow(
         self, call: ToolCall, result: ToolResult, *, budget: int, count: Count
@@ -52,7 +59,9 @@ class Forgetting(Protocol):
     """A memory that says what it forgot, so that a conversation can erase its own copies.
 
     Attributes:
-        forgotten: What the records said that the last `write` forgot, and their sources.
+        forgotten: What the records said that the turn forgot, and their sources.
+        kept: What records say that resemble those and stay.
     """
 
     forgotten: tuple[str, ...]
+    kept: tuple[str, ...]

@@ -15,11 +15,13 @@ Built in:   notebooks/10_what_deserves_to_be_remembered.ipynb
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from agentkit.memory.meant import Scope
 from agentkit.memory.policy_file import KindRule, Policy, load_policy
 from agentkit.memory.privacy import SECRET, Hidden
 from agentkit.memory.records import SENTENCE_CHARS, Draft, one_sentence
@@ -53,6 +55,7 @@ class Decision:
         reason: Why.
         draft: What to write.
         about: What to forget; empty for what was written last.
+        scope: Of `about`: "clause", "topic" or "all"; see `meant`.
     """
 
     action: Literal["write", "skip", "forget"]
@@ -60,6 +63,7 @@ class Decision:
     reason: str
     draft: Draft | None = None
     about: str = ""
+    scope: Scope = "clause"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def decide(
     policy, seen = policy or load_policy(), seen or Seen()
     asked = next((m.text for m in messages if m.role == "user"), "")
     if policy.says("off the record", asked):
-        return [_skip(policy.hide(asked).text, "the user asked not to keep it")]
+        return _off_the_record(asked, policy)
     wrote = {_tool(call.name) for m in messages for call in m.tool_calls} & policy.write_tools
     said = sentences(asked)
     found: list[Decision] = []
@@ -109,12 +113,24 @@ def decide(
     return found + _of_tools(messages, policy, seen)
 
 
+def _off_the_record(asked: str, policy: Policy) -> list[Decision]:
+    """Keep nothing of a message; "don't remember my address" also forgets that."""
+    said = [policy.hide(sentence).text for sentence in sentences(asked)[:MOST_SENTENCES]]
+    found = [_to_forget(sentence, policy) for sentence in said]
+    forgets = [one for one in found if one is not None and (one.about or len(said) == 1)]
+    if len(forgets) == len(said):
+        return list(forgets)
+    return [*forgets, _skip(policy.hide(asked).text, "the user asked not to keep it")]
+
+
 def _of_sentence(sentence: str, before: str, after: str, policy: Policy, seen: Seen) -> Decision:
     """Return what becomes of one sentence of the user."""
     hidden = policy.hide(sentence)
     forget = _to_forget(hidden.text, policy)
     if forget is not None:
         return forget
+    if policy.says("wants forgotten", hidden.text):
+        return _skip(hidden.text, "a request to forget that does not say what")
     if before and policy.says("remember the last", hidden.text):
         hidden = policy.hide(before)
         what = hidden.text.strip()
@@ -188,13 +204,25 @@ def _with_name(text: str, before: str, policy: Policy) -> str:
 
 def _to_forget(text: str, policy: Policy) -> Decision | None:
     """Return the decision of a request to forget."""
-    said = fold(text).strip()
+    said = policy.patterns["openings"].sub("", fold(text).strip(), count=1)
+    if said[:1] in "忘删" and policy.says("questions", text) and said == fold(text).strip():
+        return None  # "忘记密码怎么办？" asks, where "能忘掉……吗？" begs
+    said = policy.patterns["closings"].sub("", said, count=1)
     for pattern in policy.forget:
         match = pattern.search(said)
         if match:
-            about = (match.groupdict().get("about") or "").strip()
-            return Decision("forget", text, "the user asked to forget it", about=about)
+            scope, about = _named(match)
+            return Decision("forget", text, "the user asked to forget it", about=about, scope=scope)
     return None
+
+
+def _named(match: re.Match[str]) -> tuple[Scope, str]:
+    """Return what a request to forget names, and how; nothing for what was written last."""
+    groups = match.groupdict()
+    clause, topic, whole = (groups.get(name) or "" for name in ("clause", "about", "all"))
+    if whole:
+        return "all", whole.strip()
+    return ("topic", topic.strip()) if topic else ("clause", clause.strip())
 
 
 def _to_remember(text: str, policy: Policy) -> str:

@@ -41,6 +41,12 @@ _PATTERNS = (
     "reasons",
     "standing",
     "statement",
+    "openings",
+    "closings",
+    "wants forgotten",
+    "says no",
+    "says two things",
+    "light words",
 )
 
 
@@ -71,7 +77,9 @@ class Policy:
 
     Attributes:
         patterns: By the name they have in the file, e.g. "off the record".
-        forget: Requests to forget, with a group `this` or `about`.
+        forget: Requests to forget, without "please" and the like around them. Groups: `this`
+            or `it` for what was written last, `clause` for what a record states, `about` for
+            a topic, `all` for everything that a topic comes up in.
         remember: Requests to remember, with a group `what`.
         kinds: In order; the first that fits counts.
         asked: For what the user asks to remember.

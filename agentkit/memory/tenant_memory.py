@@ -1,11 +1,13 @@
 """The memory of one tenant, as a conversation uses it: recall before, write after.
 
-    turn begins ─▶ wide ─▶ tool result ─▶ narrow ─▶ … ─▶ answer ─▶ write · skip · forget
+    turn begins ─▶ forget ─▶ wide ─▶ tool result ─▶ narrow ─▶ … ─▶ answer ─▶ write · skip
 
+What the user asks to forget is gone before the model answers, and its window says how
+much went and what was left, so that the answer can tell.
 A store that cannot be read costs the turn its memories and not its answer: the event
 says what is down. Nothing that was recalled in a turn is written back at its end.
 
-Read after: recall.py, policy.py, brought.py.     Read next: ../loop.py.
+Read after: recall.py, policy.py, meant.py, brought.py.     Read next: ../loop.py.
 """
 
 from __future__ import annotations
@@ -13,21 +15,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentkit.errors import AgentkitError
+from agentkit.errors import AgentkitError, RecordError
 from agentkit.events import Event, Forgot, Recalled, Skipped, Wrote
 from agentkit.memory.brought import Brought
 from agentkit.memory.fuse import Weights
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.look import Filter
+from agentkit.memory.meant import Meant, meant
 from agentkit.memory.policy import Decision, Seen, decide
 from agentkit.memory.policy_file import Policy, load_policy
 from agentkit.memory.recall import NARROW, WIDE, Hits, Recall, fence, narrow_query, recall
 from agentkit.memory.records import Draft, check_tenant
-from agentkit.memory.sentence import covered
-from agentkit.messages import Message, ToolCall, ToolResult
+from agentkit.memory.told import Outcome, tell
+from agentkit.messages import Message, ToolCall, ToolResult, user
 from agentkit.window import Count
 
-ABOUT = 0.75  # of the words of "forget about …" that a record must hold to be meant
+CANDIDATES = 50  # records that a request to forget is compared with, nearest first
 IN_JOURNAL = "the old bytes leave the journal once no other process is reading"
 
 
@@ -43,8 +46,9 @@ class TenantMemory:
         weights: Of the routes; None: as each query needs.
 
     Attributes:
-        forgotten: What the records said that the last `write` forgot; the conversation
-            erases it from its messages and its trace.
+        forgotten: What the records said that this turn forgot; the conversation erases it
+            from its messages and its trace.
+        outcome: What became of this turn's requests to forget.
 
     Raises:
         RecordError: The tenant is empty.
@@ -68,19 +72,36 @@ class TenantMemory:
         self._shown: set[str] = set()
         self._turn = 0
         self._last: tuple[str, ...] = ()
+        self._asked: frozenset[str] = frozenset()
         self.forgotten: tuple[str, ...] = ()
+        self.outcome = Outcome()
 
     def wide(self, text: str, *, budget: int, count: Count) -> Brought:
-        """Prime a turn: about 20 records that what the user said is about."""
+        """Forget what the user asks to, then prime the turn with about 20 records."""
         self._turn += 1
         self._shown = set()
         self._recall.pool.clear()
+        did = self._forget_asked(text)
+        told = tell(self.outcome, text) if did else ""
         try:
             hits = self._recall.wide(text, k=WIDE).cut(budget, count)
         except AgentkitError as error:
-            return _down("wide", text, error)
+            return replace(_down("wide", text, error), told=told, did=did)
         self._shown.update(hit.id for hit in hits)
-        return Brought(fence(hits), hits.event())
+        return Brought(fence(hits), hits.event(), told, did)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """What records say that resemble what was forgotten, and stay."""
+        return tuple(text for _, text, _ in self.outcome.left)
+
+    def _forget_asked(self, text: str) -> tuple[Event, ...]:
+        """Carry out each request to forget in a message, before anything is answered."""
+        self.forgotten, self.outcome = (), Outcome()
+        decisions = decide([user(text)], policy=self._policy)
+        asked = [one for one in decisions if one.action == "forget"]
+        self._asked = frozenset(one.text for one in asked)
+        return tuple(event for one in asked for event in self._carried_out(one))
 
     def narrow(
         self, call: ToolCall, result: ToolResult, *, budget: int, count: Count
@@ -95,54 +116,79 @@ class TenantMemory:
         return Brought(fence(fresh), _only(hits, self._shown).event())
 
     def write(self, messages: Sequence[Message], *, system: str) -> list[Event]:
-        """Write what the policy chooses, forget what the user asks to; say why of each."""
+        """Write what the policy chooses; say why of each.
+
+        What the user asks to forget is forgotten here where no `wide` began the turn.
+        """
         seen = Seen(
             tuple(hit.text for hit in self._recall.pool.values()),
             system,
             f"{self.conversation}/t{self._turn}",
             self._store.clock.now(),
         )
+        if not self._asked:
+            self.forgotten, self.outcome = (), Outcome()
         events: list[Event] = []
-        written: list[str] = []
-        self.forgotten = ()
         for one in decide(messages, policy=self._policy, seen=seen):
-            try:
-                event = self._do(one)
-            except AgentkitError as error:
-                event = Skipped(one.text, f"{error.what} {error.hint}".strip())
-            written += [event.record_id] if isinstance(event, Wrote) else []
-            events.append(event)
-        self._last = tuple(written) or self._last
+            if one.action != "forget" or one.text not in self._asked:
+                events += self._carried_out(one)
+        self._asked = frozenset()
+        written = tuple(event.record_id for event in events if isinstance(event, Wrote))
+        self._last = written or self._last
         return events
 
-    def _do(self, decision: Decision) -> Event:
-        """Carry out one decision."""
-        if decision.action == "forget":
-            return self._forget(decision)
-        if decision.draft is None:
-            return Skipped(decision.text, decision.reason)
-        return self._add(decision.draft, decision.reason)
+    def _carried_out(self, decision: Decision) -> list[Event]:
+        """Carry out one decision; what cannot be done is skipped, and the event says why."""
+        try:
+            if decision.action == "forget":
+                return self._forget(decision)
+            if decision.draft is not None:
+                return [self._add(decision.draft, decision.reason)]
+        except AgentkitError as error:
+            self.outcome.failed.append(error.what)
+            return [Skipped(decision.text, f"{error.what} {error.hint}".strip())]
+        return [Skipped(decision.text, decision.reason)]
 
     def _add(self, draft: Draft, reason: str) -> Wrote:
         made = self._store.add(draft, tenant=self.tenant)
         return Wrote(made.record.id, made.record.text, reason, made.outcome)
 
-    def _forget(self, decision: Decision) -> Forgot | Skipped:
-        """Forget what was written last, or what holds nearly all words of the request."""
-        if decision.about:
-            hits = recall(self._store, decision.about, tenant=self.tenant, k=WIDE, used=False)
-            ids = [h.id for h in hits if covered(decision.about, [h.text]) >= ABOUT]
-        else:
-            ids = list(self._last)
-        if not ids:
-            return Skipped(decision.text, "nothing that is remembered is meant by it")
-        gone = self._store.forget(ids, tenant=self.tenant)
+    def _forget(self, decision: Decision) -> list[Event]:
+        """Forget what was written last, or what the request means; say what was left."""
+        which = self._meant(decision)
+        self.outcome.left += which.left
+        left = [
+            Skipped(text, f"not forgotten: {why}; to forget it too, say: forget {one}")
+            for one, text, why in which.left
+        ]
+        if not which.ids:
+            return [*left, Skipped(decision.text, "nothing that is remembered is meant by it")]
+        gone = self._store.forget(which.ids, tenant=self.tenant)
+        self.outcome.gone += len(which.ids)
         self.forgotten += gone.texts
         self._last = ()
         for one in gone.ids:
             self._recall.pool.pop(one, None)
         waits = f"; {IN_JOURNAL}" if gone.in_journal else ""
-        return Forgot(gone.ids, decision.reason + waits)
+        return [Forgot(gone.ids, decision.reason + waits), *left]
+
+    def _meant(self, decision: Decision) -> Meant:
+        """Return which records a request means: by meaning the candidates, by words these."""
+        if not decision.about:
+            return Meant(self._last)
+        by_id = self._of_id(decision.about)
+        if by_id:
+            return Meant((by_id,))
+        hits = recall(self._store, decision.about, tenant=self.tenant, k=CANDIDATES, used=False)
+        found = {hit.id: hit.text for hit in hits}
+        return meant(decision.about, decision.scope, list(found.items()), self._policy)
+
+    def _of_id(self, name: str) -> str:
+        """Return the id of the record that is named by it, or "" where it names none."""
+        try:
+            return self._store.get(name, tenant=self.tenant).id
+        except RecordError:
+            return ""
 
 
 def _only(hits: Hits, ids: set[str]) -> Hits:

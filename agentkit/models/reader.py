@@ -32,6 +32,7 @@ from agentkit.window import Packed
 
 NEEDED_SHARE = 0.5  # of what a question is about, by weight, for a sentence to answer it
 _FENCE = "<recalled-memory>"  # how memory marks what it brought; see memory/fence.py
+_DONE = "done by memory"  # how it heads what it did already; see memory/brought.py
 _RECALLED = re.compile(r"^- \[[^\]\n]*\] (.+)$", re.MULTILINE)
 _TRUST = {"user": 3, "given": 2, "tool": 1, "assistant": 0}  # whom to quote of those who say it
 
@@ -44,11 +45,13 @@ class View:
         question: The last thing the user said.
         results: Each call since then that has its result here.
         passages: Everything else, as (who said it, text), oldest first.
+        done: What memory says that it did about the question, e.g. that it forgot.
     """
 
     question: str
     results: tuple[tuple[ToolCall, Message], ...]
     passages: tuple[tuple[str, str], ...]
+    done: str = ""
 
 
 class ReaderModel:
@@ -96,13 +99,18 @@ def look(messages: Sequence[Message]) -> View:
         if m.role == "tool" and m.call_id in asked and m.text != LOST_RESULT
     )
     passages: list[tuple[str, str]] = []
+    done = ""
     for message in messages[: max(at, 0)]:
         if message.role == "system":
-            passages.extend(("given", part) for part in _given(message.text))
+            for name, part in _parts(message.text):
+                if name == _DONE:
+                    done = part.strip()
+                else:
+                    passages.append(("given", part))
         elif message.text:
             texts = told(message.text) if message.role == "tool" else [message.text]
             passages.extend((message.role, text) for text in texts)
-    return View(question, results, tuple(passages))
+    return View(question, results, tuple(passages), done)
 
 
 def _whole_question(messages: Sequence[Message], at: int) -> str:
@@ -117,10 +125,10 @@ def _whole_question(messages: Sequence[Message], at: int) -> str:
     return said if command_length(said) else f"{messages[at - 2].text}: {said}"
 
 
-def _given(text: str) -> list[str]:
+def _parts(text: str) -> list[tuple[str, str]]:
     """Return the headed parts of a system message; the prompt itself answers nothing."""
-    parts = [part.partition("\n")[2] for part in f"\n{text}".split("\n## ")[1:]]
-    return [_told(part) if part.startswith(_FENCE) else part for part in parts]
+    found = [part.partition("\n") for part in f"\n{text}".split("\n## ")[1:]]
+    return [(name, _told(part) if part.startswith(_FENCE) else part) for name, _, part in found]
 
 
 def _told(recalled: str) -> str:
@@ -139,6 +147,8 @@ def _call(view: View, tool: ToolSpec, filled: Filled) -> ToolCall:
 
 def answer(view: View) -> str | None:
     """Return the sentence of the window that answers best, None where none does."""
+    if view.done:
+        return view.done
     question = gist(view.question)
     wanted = [word for word in dict.fromkeys(concepts(question)) if word not in VERBS]
     polite = courtesy(question)

@@ -212,6 +212,66 @@ def test_a_request_to_forget_names_what_is_meant(text: str, about: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "scope", "about"),
+    [
+        ("please forget my peanut allergy", "topic", "my peanut allergy"),
+        ("You can forget about my peanut allergy.", "topic", "my peanut allergy"),
+        ("Could you please forget where I live?", "topic", "where i live"),
+        ("don't remember that I am allergic to peanuts", "clause", "i am allergic to peanuts"),
+        ("Don't remember that.", "clause", ""),
+        ("You no longer need to remember my locker.", "topic", "my locker"),
+        ("stop remembering my address", "topic", "my address"),
+        ("delete what you know about my address", "all", "my address"),
+        ("Erase everything you remember about Ada from your memory, please!", "all", "ada"),
+        ("Delete the memory about my dentist.", "topic", "my dentist"),
+        ("forget m0002", "topic", "m0002"),
+        ("忘记我对花生过敏", "topic", "我对花生过敏"),
+        ("忘掉我对花生过敏这件事", "topic", "我对花生过敏"),
+        ("把我对花生过敏的事忘掉", "topic", "我对花生过敏"),
+        ("别记我对花生过敏了", "topic", "我对花生过敏"),
+        ("不要再记住我对花生过敏", "topic", "我对花生过敏"),
+        ("不用记得我的地址了", "topic", "我的地址"),
+        ("别记这个了", "clause", ""),
+        ("能忘掉我的地址吗？", "topic", "我的地址"),
+        ("可以把我的地址从记忆里删掉吗？", "topic", "我的地址"),
+        ("把你知道的关于我地址的一切都删掉", "all", "我地址"),
+        ("删除你记得的关于隆德的一切。", "all", "隆德"),
+        ("忘掉关于隆德的一切", "all", "隆德"),
+    ],
+)
+def test_a_request_to_forget_is_known_in_many_forms(text: str, scope: str, about: str) -> None:
+    one = only(text)
+
+    assert (one.action, one.scope, one.about) == ("forget", scope, about)
+
+
+def test_beside_what_is_off_the_record_a_named_thing_is_forgotten() -> None:
+    decisions = decide([user("I had a fight with Ben. Don't remember my address.")])
+
+    assert [(one.action, one.about) for one in decisions] == [
+        ("forget", "my address"),
+        ("skip", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Forget to buy milk.", "Forget it, never mind.", "I want you to just forget I was here, ok?",
+     "delete the note about milk", "I would like to forget the past.", "把它们全都忘干净吧"],
+)  # fmt: skip
+def test_a_request_to_forget_is_never_written(text: str) -> None:
+    assert all(one.action != "write" for one in decide([user(text)]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["忘记密码怎么办？", "别记错了时间。", "别记这个：我在找新工作。", "把笔记“买牛奶”删掉"],
+)
+def test_what_sounds_like_it_forgets_nothing(text: str) -> None:
+    assert all(one.action != "forget" for one in decide([user(text)]))
+
+
+@pytest.mark.parametrize(
     "text",
     ["Don't forget that I live in Lund.", "I forgot my umbrella.", "Did you forget that?",
      "别忘了我住在隆德。", "忘了说，我住在隆德。", "我忘了带伞。", "Forget it, never mind."],

@@ -1,0 +1,72 @@
+"""What the user is told of a request to forget, in the language of the request.
+
+    Outcome(gone=1, left=[("m0002", "I am no longer …", "it says the opposite")])
+        ──tell()──▶ I have forgotten 1 memory. Not forgotten: “I am no longer …” …
+
+Memory acts before the model answers, and this stands in its window: the model cannot know
+otherwise what went, and must not promise what did not happen.
+
+Read after: meant.py.     Read next: tenant_memory.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agentkit.memory.fence import one_line
+from agentkit.memory.meant import MORE, OPPOSITE, OTHER
+from agentkit.memory.sentence import bare
+from agentkit.text import HAN
+from agentkit.text import one_line as short
+
+MOST_LEFT = 5  # records that are shown; a person who wants all of them names the topic
+SHOWN_CHARS = 120  # of a record
+GONE = (
+    ("I have forgotten {n} memory.", "I have forgotten {n} memories."),
+    ("我忘掉了 {n} 条记忆。", "我忘掉了 {n} 条记忆。"),
+)
+NONE = (
+    "I have forgotten nothing: no memory says that.",
+    "我什么也没有忘掉：没有一条记忆是这样说的。",
+)
+NONE_EXACTLY = (
+    "I have forgotten nothing: no memory says just that.",
+    "我什么也没有忘掉：没有一条记忆正好这样说。",
+)
+NO_STORE = ("I have forgotten nothing: {why}", "我什么也没有忘掉：{why}")
+LEFT = (
+    "Not forgotten, as {why}: “{text}” (to forget it too, say: forget {id}).",
+    "没有忘掉，因为{why}：“{text}”（要忘掉它，请说：忘掉 {id}）。",
+)
+MORE_LEFT = ("{n} more are near to it.", "还有 {n} 条与它相近。")
+WHY = {OPPOSITE: "它说的正相反", MORE: "它还说了别的", OTHER: "它说的是另一件事"}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the requests to forget of one turn.
+
+    Attributes:
+        gone: How many records were forgotten.
+        left: Others that may have been meant: id, text and why it stays.
+        failed: Why it could not be done.
+    """
+
+    gone: int = 0
+    left: list[tuple[str, str, str]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+def tell(outcome: Outcome, request: str) -> str:
+    """Return what the user is to be told."""
+    zh = HAN.search(request) is not None
+    if outcome.failed and not outcome.gone:
+        return NO_STORE[zh].format(why=outcome.failed[0])
+    nothing = (NONE_EXACTLY if outcome.left else NONE)[zh]
+    told = [GONE[zh][outcome.gone != 1].format(n=outcome.gone) if outcome.gone else nothing]
+    for one, text, why in outcome.left[:MOST_LEFT]:
+        shown = short(one_line(bare(text)), max_chars=SHOWN_CHARS)
+        told.append(LEFT[zh].format(why=WHY[why] if zh else why, text=shown, id=one))
+    rest = len(outcome.left) - MOST_LEFT
+    told += [MORE_LEFT[zh].format(n=rest)] if rest > 0 else []
+    return ("" if zh else " ").join(told)

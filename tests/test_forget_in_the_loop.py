@@ -1,0 +1,168 @@
+"""Said in a conversation, "forget …" forgets what was meant, and the answer tells what went."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentkit.clock import FixedClock
+from agentkit.memory.brought import DONE
+from agentkit.memory.long import LongTermMemory
+from agentkit.memory.tenant_memory import TenantMemory
+from agentkit.messages import user
+from agentkit.models.reader import ReaderModel
+from agentkit.models.scripted import ScriptedModel
+from agentkit.replay import replay_turn
+from agentkit.session import Session
+
+ALLERGIC = "I am allergic to peanuts."
+SHELLFISH = "I am no longer allergic to peanuts, but to shellfish."
+HUASHENG, BEILEI = "我对花生过敏。", "我不再对花生过敏，而是对贝类过敏。"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LongTermMemory]:
+    with LongTermMemory.open(tmp_path / "memory.db", clock=FixedClock()) as opened:
+        yield opened
+
+
+def session_of(store: LongTermMemory, model: Any = None) -> Session:
+    memory = TenantMemory(store, tenant="ada")
+    return Session(model=model or ReaderModel(), memory=memory, clock=FixedClock(), budget=8_000)
+
+
+def ask(session: Session, text: str) -> str:
+    return asyncio.run(session.ask(text))
+
+
+def events(session: Session, kind: str) -> list[dict[str, Any]]:
+    return [entry.data for entry in session.trace if entry.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("told", "forget", "left", "answer"),
+    [
+        (
+            (ALLERGIC, SHELLFISH),
+            "forget that I am allergic to peanuts",
+            f"User said: {SHELLFISH}",
+            "I have forgotten 1 memory. Not forgotten, as it says the opposite: "
+            f"“{SHELLFISH}” (to forget it too, say: forget m2).",
+        ),
+        (
+            (HUASHENG, BEILEI),
+            "忘记我对花生过敏",
+            f"用户说：{BEILEI}",
+            "我忘掉了 1 条记忆。没有忘掉，因为它说的正相反："
+            f"“{BEILEI}”（要忘掉它，请说：忘掉 m2）。",
+        ),
+    ],
+)
+def test_the_opposite_stays_and_the_answer_says_how_to_name_it(
+    store: LongTermMemory, told: tuple[str, ...], forget: str, left: str, answer: str
+) -> None:
+    session = session_of(store)
+    for text in told:
+        ask(session, text)
+
+    assert ask(session, forget) == answer
+
+    assert [record.text for record in store.records(tenant="ada")] == [left]
+    assert [event["record_ids"] for event in events(session, "Forgot")] == [["m1"]]
+    (skipped,) = [e for e in events(session, "Skipped") if e["reason"].startswith("not forgotten")]
+    assert skipped["text"] == left
+    assert skipped["reason"].endswith("forget m2")
+
+    ask(session, "忘掉 m2" if answer.startswith("我") else "Forget m2.")
+
+    assert store.count(tenant="ada") == 0
+
+
+@pytest.mark.parametrize(
+    ("told", "forget"),
+    [
+        (ALLERGIC, "please forget my peanut allergy"),
+        (ALLERGIC, "you can forget about my peanut allergy"),
+        (ALLERGIC, "don't remember that I am allergic to peanuts"),
+        ("My address is 5 Main Street.", "delete what you know about my address"),
+        (HUASHENG, "忘掉我对花生过敏这件事"),
+        (HUASHENG, "把我对花生过敏的事忘掉"),
+        (HUASHENG, "别记我对花生过敏了"),
+        (HUASHENG, "不要再记住我对花生过敏"),
+    ],
+)
+def test_each_way_to_say_it_forgets_and_stores_nothing(
+    store: LongTermMemory, told: str, forget: str
+) -> None:
+    session = session_of(store)
+    ask(session, told)
+    held = store.count(tenant="ada")
+
+    answer = ask(session, forget)
+
+    assert (held, store.count(tenant="ada")) == (1, 0)
+    assert answer in ("I have forgotten 1 memory.", "我忘掉了 1 条记忆。")
+
+
+@pytest.mark.parametrize(
+    ("forget", "answer"),
+    [
+        ("forget my wifi name", "I have forgotten nothing: no memory says that."),
+        ("忘掉我的房间", "我什么也没有忘掉：没有一条记忆是这样说的。"),
+    ],
+)
+def test_where_nothing_is_meant_the_answer_says_so(
+    store: LongTermMemory, forget: str, answer: str
+) -> None:
+    store.add("Order A-1001 is late.", tenant="ada")
+
+    assert ask(session_of(store), forget) == answer
+
+    assert store.count(tenant="ada") == 1
+
+
+def test_any_model_reads_what_was_forgotten_and_no_longer_the_memory(
+    store: LongTermMemory,
+) -> None:
+    """By design: it is gone before the model answers, and stays in its window as a fact."""
+    store.add(ALLERGIC, tenant="ada")
+    session = session_of(store, ScriptedModel(["Done, I have forgotten it."]))
+
+    ask(session, "Forget that I am allergic to peanuts.")
+
+    assert session.packed is not None
+    window = session.packed.messages()[0].text
+    assert f"## {DONE}\nI have forgotten 1 memory." in window
+    assert ALLERGIC not in window
+    kinds = [entry.kind for entry in session.trace]
+    assert kinds.index("Forgot") < kinds.index("Packed")
+
+
+def test_a_store_that_is_down_forgets_nothing_and_says_so(store: LongTermMemory) -> None:
+    session = session_of(store)
+    store.close()
+
+    assert ask(session, "forget my address").startswith("I have forgotten nothing: ")
+
+
+def test_a_turn_that_was_to_forget_and_found_nothing_replays(store: LongTermMemory) -> None:
+    session = session_of(store)
+    answer = ask(session, "forget my address")
+
+    replayed = asyncio.run(replay_turn(session.trace, session.turns[-1].id))
+
+    assert replayed.answer == answer
+
+
+def test_what_no_turn_began_with_is_forgotten_when_it_is_written(store: LongTermMemory) -> None:
+    store.add(ALLERGIC, tenant="ada")
+    memory = TenantMemory(store, tenant="ada")
+
+    done = memory.write([user("Forget my peanut allergy.")], system="")
+
+    assert [type(event).__name__ for event in done] == ["Forgot"]
+    assert memory.forgotten == (ALLERGIC,)
