@@ -172,7 +172,7 @@ class Past:
             return None
         from agentkit.memory.erase import Erasure
 
-        erasure = Erasure(memory.forgotten)
+        erasure = Erasure(memory.forgotten, kept=memory.kept)
         before = list(self.messages)
         self.messages[:] = map(erasure.message, before)
         changed = sum(m != was for m, was in zip(self.messages, before, strict=True))
