@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter as Bag
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentkit.clock import FixedClock
+from agentkit.errors import AgentkitError
 from agentkit.memory.embed import HashedEmbedder
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.short import ShortTermMemory
@@ -24,7 +28,9 @@ from agentkit.session import Session
 from agentkit.tokens import Counter, message_size
 from agentkit.trace import Trace
 from agentkit.transcript import read_transcript
-from tests.test_session_window import FACTS, FILLER, ask, talk
+from tests.histories import STEADY
+from tests.test_replay_short import older
+from tests.test_session_window import FACTS, FILLER, LOG, ask, talk
 from tests.toolbox import ToolBox, spec
 
 COUNT = Counter.for_model("reader")
@@ -244,3 +250,71 @@ def test_for_another_model_the_texts_are_counted_again(tmp_path: Path) -> None:
     assert session.packed is not None
     assert other.used == sum(section.size(count) for section in session.packed.kept)
     assert other.used != session.packed.tokens
+
+
+def test_an_older_trace_that_does_not_tell_its_summaries_is_whole_too(tmp_path: Path) -> None:
+    session = talk("en", 24, short=short())
+    session.trace.save(tmp_path / "t")
+
+    older(tmp_path / "t")
+    report = window_report(tmp_path / "t")
+
+    assert session.packed is not None
+    assert report.used == session.packed.tokens
+    assert report.compressions == session.trace.kinds().count("Condensed")
+
+
+def test_a_compression_that_was_refused_is_named(tmp_path: Path) -> None:
+    session = talk("en", 2, compress=True)
+    for n in range(4):
+        ask(session, f"{n}: {LOG}")
+
+    report = reported(session, tmp_path)
+
+    tried = [e.data for e in session.trace if e.kind == "Compressed"]
+    refused = [each["reason"] for each in tried if not each["rounds"]]
+    acts = [act for act in report.acts if act.startswith("compression refused: ")]
+    assert refused
+    assert acts == [f"compression refused: {reason}" for reason in refused]
+
+
+def whole() -> list[dict[str, Any]]:
+    """Return the events of a session that did everything, as their lines hold them."""
+    session = talk("zh", 12, short=short())
+    done = talk("en", 12, compress=True)
+    return [json.loads(entry.as_json()) for trace in (session.trace, done.trace) for entry in trace]
+
+
+EVENTS = whole()
+PLACES = st.integers(0, len(EVENTS) - 1)
+ODD = st.sampled_from([None, 5, -1, "x", [], {}, [["round 3", 4]], [[]], {"system": 3}])
+
+
+@given(
+    gone=st.sets(PLACES, max_size=40),
+    changed=st.lists(st.tuples(PLACES, st.integers(0, 12), ODD), max_size=12),
+)
+@STEADY
+def test_whatever_is_wrong_in_a_trace_there_is_a_report_or_an_error_of_ours(
+    tmp_path_factory: pytest.TempPathFactory,
+    gone: set[int],
+    changed: list[tuple[int, int, Any]],
+) -> None:
+    """By property: lines are lost, and fields hold something else."""
+    events = [dict(event) for event in EVENTS]
+    for place, field, value in changed:
+        names = [name for name in events[place] if name not in ("event", "turn")]
+        events[place][names[field % len(names)]] = value
+    path = tmp_path_factory.mktemp("odd") / "t.jsonl"
+    lines = [json.dumps(event) for n, event in enumerate(events) if n not in gone]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+    try:
+        report = window_report(path)
+    except AgentkitError:
+        return
+
+    sizes = [line.tokens for line in report.sections]
+    assert report.used == sum(sizes)
+    assert as_text(report)
+    assert as_html(report)

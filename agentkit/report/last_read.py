@@ -23,7 +23,12 @@ from agentkit.window import Section
 
 LIVE = ("question", "tool results")
 PARTS = {"system": "system", "tools": "tools", "summary so far": "summary"}
-PREFIXES = {"pinned": "pinned", "constraints": "pinned", "recalled": "memory"}
+PREFIXES = {
+    "pinned": "pinned",
+    "constraints": "pinned",
+    "recalled": "memory",
+    "done by memory": "memory",
+}
 UNKNOWN = "history"  # of rounds that the file does not hold, or not in these pieces
 
 

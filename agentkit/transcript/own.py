@@ -164,8 +164,9 @@ class OwnTrace:
             notes.acts.append(f"compression refused: {clean_text(str(element.get('reason')))}")
             return
         stays = self._following.leaves(rounds)
-        for pinned in element.get("pinned") or ():
-            notes.pinned.extend([pinned] if pinned not in notes.pinned else [])
+        pinned = element.get("pinned")
+        for rule in pinned if isinstance(pinned, list) else ():
+            notes.pinned.extend([str(rule)] if rule not in notes.pinned else [])
         if text:
             message = user(text if text.startswith(HEADINGS) else _headed(text))
             yield Entry(message, at, starts_window=True, stays_from=stays)
