@@ -35,6 +35,7 @@ from agentkit.snapshot import (
     Report,
     Share,
     Snapshot,
+    by_role,
 )
 from agentkit.summary import BUDGET, Summary, summarise
 from agentkit.tokens import cost, message_size
@@ -44,11 +45,21 @@ from agentkit.window import Count, Decision, Packed, SectionRole
 COMPRESS_AT = 0.75  # later, and the summary that a compression needs may not fit beside the rest
 NEW_SESSION_AT = 0.90  # beyond this, one long tool result ends the conversation
 COMPRESS_TO = 0.5  # of the usable window: less often, and in large steps, keeps a cache warm
+LEAST = 0.25  # of what the fixed parts leave: the history's, where half full is out of reach
+SAVES = 1 / 3  # of a history: a compression that saves so much is done, target or not
+WORTH_NAMING = 0.1  # of the window: a smaller part is not what makes it full
 BIGGEST = 5
 FIXED = ("system", "tools", "pinned", "memory", "resources")  # what no compression touches
 
 # Chosen afresh for every turn, so one that is not offered again was not dropped.
 PER_TURN: tuple[SectionRole, ...] = ("memory", "question", "tool results")
+_NAMES = {  # of the fixed parts, with what makes each shorter
+    "system": ("the system prompt", "shorten the system prompt"),
+    "tools": ("tools", "unmount servers or offer fewer tools"),
+    "pinned": ("what is pinned", "unpin or shorten rules"),
+    "memory": ("memory", "recall less"),
+    "resources": ("resources", "attach fewer resources"),
+}
 
 
 class Monitor:
@@ -62,6 +73,9 @@ class Monitor:
         model: Whose prices count, for the cost of each turn; by default none is shown.
         rules: Say what is worth a sentence in a summary; by default those that ship.
         earlier: The summary that the history begins with, from a session before.
+
+    Attributes:
+        tight: The last compression missed its target, whether it was done or not.
 
     Raises:
         BudgetError: A window without room, or thresholds that are out of order.
@@ -101,6 +115,7 @@ class Monitor:
         self._unpriced: set[str] = set()  # near matches are looked for each time: that takes long
         self._rules = rules
         self._summary = earlier  # what the history begins with since a compression
+        self.tight = False
         self._refused = ""
         self._compressed = ""  # what was done since the last snapshot
         self._pinned: dict[str, str] = {}  # every text that was ever pinned, by section name
@@ -152,19 +167,19 @@ class Monitor:
         prices = [self._price(self.model, call) for call in calls]
         known = [price for price in prices if price is not None]
         self._spent += sum(known)
+        sections = tuple(self._share(d.name, d.role, d.tokens) for d in packed.decisions if d.kept)
+        full = _flag_of_fixed(by_role(sections, self.usable), self.compress_at)
         snapshot = Snapshot(
             turn=len(self._snapshots) + 1,
             used=packed.tokens,
             usable=self.usable,
             window=self.window,
             advice=self.advise(packed.tokens),
-            sections=tuple(
-                self._share(d.name, d.role, d.tokens) for d in packed.decisions if d.kept
-            ),
+            sections=sections,
             biggest=self._biggest(packed),
             dropped=tuple(self._dropped(packed)),
             pinned=pinned,
-            flags=(*_pinned_flags(pinned), *find_flags(packed), *_usage_flag(usage)),
+            flags=(*_pinned_flags(pinned), *full, *find_flags(packed), *_usage_flag(usage)),
             reported=reported,
             usage=_total(calls),
             cost=sum(known, Decimal(0)) if known else None,
@@ -214,8 +229,8 @@ class Monitor:
         Args:
             history: The rounds so far.
             count: Tokens of a text.
-            target: Tokens of the new history; by default so many that the whole window
-                is half full.
+            target: Tokens of the new history; by default those of `target`, and one that
+                misses them is done if it saves a third of the history.
             keep: Rounds at the end that stay whole; fewer where these are too long.
             again: Try although one was refused, since what stood in the way has left.
         """
@@ -232,13 +247,16 @@ class Monitor:
             budget=min(BUDGET, goal // 2),  # of a small window, a small summary
             earlier=self._summary,
             rules=self._rules,
+            saves=SAVES if target is None else None,
         )
+        why = self._still_full(done.after)
+        self.tight = done.after > goal
         if done.done:
             self._summary, self._refused = done.summary, ""
-            self._compressed = f"{done.reason}; {done.before:,} → {done.after:,} tokens"
+            self._compressed = f"{done.reason}; {done.before:,} → {done.after:,} tokens{why}"
         elif done.before > goal:
-            self._refused = done.reason
-        return done
+            self._refused = done.reason + why
+        return replace(done, reason=done.reason + why)
 
     def change_summary(self, change: Callable[[str], str], *, count: Count) -> None:
         """Change the sentences of the summary that the history begins with, if there is one."""
@@ -253,11 +271,32 @@ class Monitor:
         return summarise(said, count=count, budget=budget, earlier=self._summary, rules=self._rules)
 
     @property
-    def target(self) -> int:
-        """Tokens that a history may take for the window to be half full."""
+    def fixed(self) -> int:
+        """Tokens of the last turn that no compression touches, e.g. of tools."""
         last = self._snapshots[-1].roles if self._snapshots else ()
-        fixed = sum(role.tokens for role in last if role.name in FIXED)
-        return max(int(self.usable * COMPRESS_TO) - fixed, 0)
+        return sum(role.tokens for role in last if role.name in FIXED)
+
+    @property
+    def target(self) -> int:
+        """Tokens that a history may take after a compression.
+
+        So many that the window is half full; where tools and rules take most of it, a
+        quarter of what they leave.
+        """
+        half = int(self.usable * COMPRESS_TO) - self.fixed
+        return max(half, int((self.usable - self.fixed) * LEAST))
+
+    @property
+    def crowded(self) -> bool:
+        """Whether the fixed parts alone keep the window too full for any compression."""
+        return self.fixed + self.target >= self.compress_at * self.usable
+
+    def _still_full(self, size: int) -> str:
+        """Return why the window stays full with a history of this size; "" if it does not."""
+        if not self._snapshots or self.fixed + size < self.compress_at * self.usable:
+            return ""
+        flags = _flag_of_fixed(self._snapshots[-1].roles, COMPRESS_TO)
+        return "".join(f"; {flag.reason} {flag.remedy}" for flag in flags)
 
     def pay_beside(self, model: str, usage: Usage | None, *, turn_is_over: bool = False) -> None:
         """Add a call that was made beside the conversation, e.g. for a summary, to its cost.
@@ -349,6 +388,21 @@ def advise(
     if usable <= 0 or used / usable >= new_session_at:
         return "new_session"
     return "compress" if used / usable >= compress_at else "continue"
+
+
+def _flag_of_fixed(roles: Sequence[Share], most: float) -> Iterator[Flag]:
+    """Yield a flag when what no compression touches takes so much of the usable window."""
+    fixed = sorted((r for r in roles if r.name in FIXED), key=lambda role: -role.tokens)
+    share = sum(role.share for role in fixed)
+    if share >= most:
+        large = [role for at, role in enumerate(fixed) if not at or role.share >= WORTH_NAMING]
+        takes = " and ".join(f"{_NAMES[r.name][0]} {r.share * 100:.0f} %" for r in large)
+        helps = ", ".join(_NAMES[role.name][1] for role in large)
+        yield Flag(
+            "fixed parts",
+            f"What no compression shortens takes {share * 100:.0f} % of the window: {takes}.",
+            f"{helps.capitalize()}, or take a larger window.",
+        )
 
 
 def _pinned_flags(pinned: tuple[Pinned, ...]) -> Iterator[Flag]:

@@ -24,7 +24,7 @@ from agentkit.errors import AgentkitError, BudgetError
 from agentkit.memory.brought import Forgetting, Remembering
 from agentkit.messages import Message, ModelSaid, Usage, rounds
 from agentkit.models import Model
-from agentkit.monitor import Monitor
+from agentkit.monitor import SAVES, Monitor
 from agentkit.summary import BUDGET, Summary
 from agentkit.trace import Trace
 from agentkit.value import Valuer
@@ -125,15 +125,18 @@ class Past:
     def _may_come_off(self) -> bool:
         """Return whether a compression is worth an attempt.
 
-        The newest round stays whole, and where it is long the attempt is refused. The next
-        one waits until there is surely room for it beside the summary.
+        The newest round stays whole, and where it is long the target is missed. The next
+        attempt waits until it surely reaches it, or saves a third. Where the window stays
+        full whatever is done, a history may grow to twice its target first.
         """
         count, target = self._frame.counter, self._monitor.target
         past = [each for each in rounds(self.messages) if not is_summary(each.messages[0])]
-        if len(past) < 2 or sum(map(count.message, self.messages)) <= target:
+        size = sum(map(count.message, self.messages))
+        if len(past) < 2 or size <= (2 * target if self._monitor.crowded else target):
             return False
         newest = sum(map(count.message, past[-1].messages))
-        return not self._monitor.refused or newest + min(BUDGET, target // 2) + HEADING <= target
+        least = newest + min(BUDGET, target // 2) + HEADING
+        return not self._monitor.tight or least <= max(target, size * (1 - SAVES))
 
     def _compress(self, turn: str) -> bool:
         """Compress and note it; return whether that was done."""

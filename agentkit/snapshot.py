@@ -12,7 +12,7 @@ Read after: window.py.     Read next: flags.py, monitor.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -141,10 +141,7 @@ class Snapshot:
     @property
     def roles(self) -> tuple[Share, ...]:
         """The sections added up by role, in reading order; each has its role as its name."""
-        sums: dict[SectionRole, int] = {}
-        for section in self.sections:
-            sums[section.role] = sums.get(section.role, 0) + section.tokens
-        return tuple(Share(role, role, n, n / self.usable) for role, n in sums.items())
+        return by_role(self.sections, self.usable)
 
     @property
     def drift(self) -> float | None:
@@ -156,6 +153,14 @@ class Snapshot:
     def as_text(self) -> str:
         """Return the snapshot for a person: what is inside, out, pinned and flagged."""
         return "\n".join(_snapshot_lines(self))
+
+
+def by_role(sections: Sequence[Share], usable: int) -> tuple[Share, ...]:
+    """Return sections added up by role, in reading order; each has its role as its name."""
+    sums: dict[SectionRole, int] = {}
+    for section in sections:
+        sums[section.role] = sums.get(section.role, 0) + section.tokens
+    return tuple(Share(role, role, n, n / usable) for role, n in sums.items())
 
 
 @dataclass(frozen=True, slots=True)
