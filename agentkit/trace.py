@@ -7,25 +7,32 @@ Tests assert on events, widgets draw them, notebooks print them, and a saved tra
 replays without a model. If it is not in the trace, it did not happen. Secrets are
 taken out before an event is kept, so no file of a trace ever holds one.
 
-Read after: events.py, redaction.py, clock.py.     Read next: loop.py, replay.py.
+A disk that is full ends no turn: the events wait in memory, a warning says so, and the next
+append writes them in order. A line that is damaged costs that line and no more.
+
+Read after: events.py, redaction.py, trace_file.py.     Read next: loop.py, replay.py.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
+import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from agentkit import trace_file
 from agentkit.clock import Clock, SystemClock
 from agentkit.errors import TraceError
 from agentkit.events import Event, ModelAnswered
 from agentkit.redaction import redact
 from agentkit.text import clean_json
+
+DAMAGE = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +65,23 @@ class Trace:
     Args:
         clock: Stamps each entry.
         path: Also append each entry to this file, as JSON lines, at once.
+
+    Attributes:
+        skipped: Of a trace that was loaded, the numbers of the lines that are no event.
+
+    Raises:
+        TraceError: The path is a folder, or its folder does not exist.
     """
 
-    def __init__(self, *, clock: Clock | None = None, path: Path | None = None) -> None:
+    def __init__(self, *, clock: Clock | None = None, path: Path | str | None = None) -> None:
         self._clock = clock or SystemClock()
-        self._path = path
+        self._path = trace_file.checked(Path(path)) if path is not None else None
         self._entries: list[Entry] = []
         self._texts: dict[str, str] = {}
+        self._in_file = 0  # entries; those after them wait
+        self._ends_whole = False  # the file ends with a whole line, as far as we know
+        self._failure: OSError | None = None
+        self.skipped: tuple[int, ...] = ()
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries)
@@ -77,16 +94,53 @@ class Trace:
         data = redact(clean_json(dataclasses.asdict(event)))
         kind = "ModelSaid" if isinstance(event, ModelAnswered) else type(event).__name__
         entry = Entry(len(self._entries) + 1, turn, self._clock.now(), kind, data)
-        if self._path is not None:
-            if len(self._entries) == 0:
-                _drop_half_line(self._path)
-            with self._path.open("a", encoding="utf-8", newline="\n") as file:
-                file.write(entry.as_json() + "\n")
         self._keep(entry)
+        failed_before = self._failure is not None
+        if self._path is not None and not self._written(self._path) and not failed_before:
+            warnings.warn(
+                f"The trace {self._path.name} cannot be written: {trace_file.why(self._failure)}. "
+                "Its events are kept in memory and written once that is possible; trace.flush() "
+                "tries at once.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def flush(self) -> None:
+        """Write the events that wait because the file could not be written.
+
+        Raises:
+            TraceError: It still cannot be.
+        """
+        if self._path is not None and not self._written(self._path):
+            raise TraceError(
+                f"The trace {self._path.name} cannot be written: {trace_file.why(self._failure)}; "
+                f"{self.waiting} of {len(self)} events are in memory only.",
+                hint="Make room on the disk and call flush() again, or save() it elsewhere.",
+            )
+
+    @property
+    def waiting(self) -> int:
+        """How many events are not in the file yet; 0 without a file."""
+        return len(self._entries) - self._in_file if self._path is not None else 0
+
+    def _written(self, path: Path) -> bool:
+        """Write what waits, in order; False when that fails, and why is kept."""
+        lines = [f"{entry.as_json()}\n" for entry in self._entries[self._in_file :]]
+        try:
+            if not self._ends_whole:
+                trace_file.drop_half_line(path)
+            self._ends_whole = False
+            trace_file.append(path, "".join(lines).encode())
+        except OSError as error:
+            self._failure = error
+            return False
+        self._in_file, self._ends_whole, self._failure = len(self._entries), True, None
+        return True
 
     def _keep(self, entry: Entry) -> None:
+        new = entry.data.get("new") if entry.kind == "Packed" else None
         self._entries.append(entry)
-        self._texts.update(entry.data["new"] if entry.kind == "Packed" else {})
+        self._texts.update(new if isinstance(new, Mapping) else {})
 
     def holds(self, name: str, text: str) -> bool:
         """Return whether the latest text of this section is this one, secrets aside."""
@@ -103,12 +157,15 @@ class Trace:
 
         Returns:
             How many events read otherwise now.
+
+        Raises:
+            TraceError: The file cannot be written; then nothing is changed, in memory either.
         """
+        if self._path is not None and self._path.exists():
+            _rewrite(self._path, change)
         before = [entry.as_json() for entry in self._entries]
         self._entries = [dataclasses.replace(e, data=change(e.data)) for e in self._entries]
         self._texts = {name: str(change({"text": t})["text"]) for name, t in self._texts.items()}
-        if self._path is not None and self._path.exists():
-            _rewrite(self._path, change)
         return sum(e.as_json() != was for e, was in zip(self._entries, before, strict=True))
 
     def of_turn(self, turn: str) -> list[Entry]:
@@ -119,19 +176,24 @@ class Trace:
         """Return the names of the events, of one turn or of all."""
         return [entry.kind for entry in self._entries if turn in (None, entry.turn)]
 
-    def save(self, path: Path) -> None:
-        """Write the trace as JSON lines, one an event, replacing the file."""
-        lines = [entry.as_json() for entry in self._entries]
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-
-    @classmethod
-    def load(cls, path: Path) -> Trace:
-        """Read a saved trace. A half-written last line, as a crash leaves it, is ignored.
+    def save(self, path: Path | str) -> None:
+        """Write the trace as JSON lines, one an event, replacing the file.
 
         Raises:
-            TraceError: The file is missing, or a line before the last is no event.
+            TraceError: It cannot be written; a file that was there is as it was.
         """
-        trace = cls()
+        trace_file.replace(Path(path), [entry.as_json() for entry in self._entries])
+
+    @classmethod
+    def load(cls, path: Path | str) -> Trace:
+        """Read a saved trace. A half-written last line, as a crash leaves it, is ignored.
+
+        A line before it that is no event is passed over; `skipped` and `as_text` tell which.
+
+        Raises:
+            TraceError: The file is missing, or no line of it is an event.
+        """
+        trace, path, skipped = cls(), Path(path), []
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
@@ -143,22 +205,27 @@ class Trace:
         for number, line in enumerate(lines, start=1):
             try:
                 trace._keep(_parse(line))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                if number == len(lines) and number > 1:
-                    break
-                raise TraceError(
-                    f"Line {number} of {path.name} is not an event of a trace.",
-                    hint="A trace has one JSON object a line, with seq, turn, at and event.",
-                ) from error
+            except DAMAGE:
+                skipped.append(number)
+        if lines and not len(trace):
+            raise TraceError(
+                f"None of the {len(lines)} lines of {path.name} is an event of a trace.",
+                hint="A trace has one JSON object a line, with seq, turn, at and event.",
+            )
+        half = not text.endswith("\n") and skipped[-1:] == [len(lines)]
+        trace.skipped = tuple(skipped[:-1] if half else skipped)
         return trace
 
     def as_text(self, turn: str | None = None) -> str:
         """Return a table: one event a line, with what a person looks for first."""
         chosen = [entry for entry in self._entries if turn in (None, entry.turn)]
         width = max((len(entry.kind) for entry in chosen), default=0)
-        return "\n".join(
-            f"{entry.turn:>4}  {entry.kind:<{width}}  {_gist(entry)}" for entry in chosen
-        )
+        lines = [f"{entry.turn:>4}  {entry.kind:<{width}}  {_gist(entry)}" for entry in chosen]
+        if self.skipped:
+            numbers = ", ".join(map(str, self.skipped[:10]))
+            more = ", …" if len(self.skipped) > 10 else ""
+            lines.append(f"skipped {len(self.skipped)} damaged line(s): {numbers}{more}")
+        return "\n".join(lines)
 
     def summary(self) -> Summary:
         """Return the figures of the conversation so far."""
@@ -169,10 +236,10 @@ class Trace:
         return Summary(
             turns=turns,
             tool_calls=len(returned),
-            tool_success=_share(sum(not r["is_error"] for r in returned), len(returned)),
-            tool_ms=_median([int(r["ms"]) for r in returned]),
-            tokens_read=sum(int(p["tokens"]) for p in packed),
-            memory_hit_rate=_share(sum(bool(r["hits"]) for r in recalls), len(recalls)),
+            tool_success=_share(sum(not r.get("is_error") for r in returned), len(returned)),
+            tool_ms=_median([_number(r.get("ms")) for r in returned]),
+            tokens_read=sum(_number(p.get("tokens")) for p in packed),
+            memory_hit_rate=_share(sum(bool(r.get("hits")) for r in recalls), len(recalls)),
         )
 
 
@@ -199,7 +266,7 @@ class Summary:
 
 def _parse(line: str) -> Entry:
     """Read one line of a saved trace."""
-    data = json.loads(line)
+    data = clean_json(json.loads(line))
     return Entry(
         int(data.pop("seq")),
         str(data.pop("turn")),
@@ -217,26 +284,24 @@ def _rewrite(path: Path, change: Callable[[Mapping[str, Any]], Mapping[str, Any]
         try:
             entry = _parse(line)
             lines.append(dataclasses.replace(entry, data=change(entry.data)).as_json())
-        except (ValueError, KeyError, TypeError, AttributeError):  # it is no event of a trace
+        except DAMAGE:  # it is no event of a trace
             lines.append(str(change({"text": line})["text"]))
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-    part.replace(path)
-
-
-def _drop_half_line(path: Path) -> None:
-    """Take away a half-written last line, so that the next event gets a line of its own."""
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
-        written = file.read()
-        whole = written.rfind(b"\n") + 1
-        if written[whole:].startswith(b'{"seq"'):  # of a file that is no trace, nothing is taken
-            file.truncate(whole)
+    trace_file.replace(path, lines)
 
 
 def _gist(entry: Entry) -> str:
     """Return the few words of an event that say what happened."""
+    try:
+        return _gist_of_kind(entry)
+    except DAMAGE:  # a field is missing, or holds something else
+        return _fields(entry.data)
+
+
+def _fields(data: Mapping[str, Any]) -> str:
+    return _cut("; ".join(f"{key} {value}" for key, value in data.items()))
+
+
+def _gist_of_kind(entry: Entry) -> str:
     data = entry.data
     match entry.kind:
         case "UserSaid" | "Answered" | "Wrote":
@@ -255,12 +320,17 @@ def _gist(entry: Entry) -> str:
             return f"{data['before']} → {data['after']} tokens ({data['how']})"
         case "Recalled":
             return f"{data['scope']}: {len(data['hits'])} hit(s)"
-    return _cut("; ".join(f"{key} {value}" for key, value in data.items()))
+    return _fields(data)
 
 
 def _cut(text: str, width: int = 76) -> str:
     line = " ".join(str(text).split())
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _number(value: Any) -> int:
+    """Return a count as an event holds it; 0 where there is none."""
+    return int(value) if isinstance(value, int | float) and math.isfinite(value) else 0
 
 
 def _share(part: int, whole: int) -> float | None:

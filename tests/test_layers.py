@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = """
 errors
-text sentences clock checkout patterns
+text sentences trace_file clock checkout patterns
 messages vocabulary shrink
 events redaction wire tokens
 trace value

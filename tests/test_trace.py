@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from agentkit import trace_file
 from agentkit.clock import FixedClock
 from agentkit.errors import TraceError
 from agentkit.events import (
@@ -126,19 +130,155 @@ def test_a_file_that_is_no_trace_loses_nothing(tmp_path: Path) -> None:
 
     trace_of(UserSaid("hi"), path=path)
 
-    assert path.read_bytes().startswith(b"Dear Anna,\nyours")
+    assert path.read_bytes().startswith(b'Dear Anna,\nyours\n{"seq"')
 
 
 @pytest.mark.parametrize(
-    "damaged", ["no json", "3", "[]", '{"seq": 1}', '{"seq": "x", "turn": "t"}']
+    "damaged",
+    [
+        "no json",
+        "3",
+        "[]",
+        '{"seq": 1}',
+        '{"seq": "x", "turn": "t"}',
+        "[" * 100_000,
+        '{"seq": 1e400}',
+    ],
+    ids=range(7),
 )
-def test_a_damaged_line_before_the_last_is_named(tmp_path: Path, damaged: str) -> None:
+def test_a_damaged_line_costs_that_line_and_is_named(tmp_path: Path, damaged: str) -> None:
     path = tmp_path / "t.jsonl"
-    good = trace_of(UserSaid("hi")).as_text() and lines(trace_of(UserSaid("hi")))[0]
+    good = lines(trace_of(UserSaid("报告")))[0]
     path.write_text(f"{good}\n{damaged}\n{good}\n", encoding="utf-8")
 
-    with pytest.raises(TraceError, match=r"Line 2 of t\.jsonl"):
-        Trace.load(path)
+    trace = Trace.load(path)
+
+    assert lines(trace) == [good, good]
+    assert trace.skipped == (2,)
+    assert trace.as_text().splitlines()[-1] == "skipped 1 damaged line(s): 2"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    "UserSaid Packed ModelSaid ToolCalled ToolReturned Slimmed Recalled Answered Unheard".split(),
+)
+@pytest.mark.parametrize("fields", ["", ', "text": 5, "new": 5, "hits": 5, "ms": "x"'])
+def test_an_event_without_its_fields_is_shown_all_the_same(
+    tmp_path: Path, kind: str, fields: str
+) -> None:
+    path = tmp_path / "t.jsonl"
+    head = '{"seq": 1, "turn": "t1", "at": "2026-01-05T09:00:00+00:00"'
+    path.write_text(f'{head}, "event": "{kind}"{fields}}}\n', encoding="utf-8")
+
+    trace = Trace.load(path)
+
+    assert trace.as_text().split()[:2] == ["t1", kind]
+    assert trace.summary().tokens_read == 0
+
+
+class FullDisk:
+    """A disk on which the next writes stop after so many bytes, as ENOSPC does it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.room: int | None = None
+        self._real = trace_file.append
+        monkeypatch.setattr(trace_file, "append", self._append)
+
+    def _append(self, path: Path, data: bytes) -> None:
+        if self.room is None:
+            return self._real(path, data)
+        with path.open("ab") as file:
+            file.write(data[: self.room])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("room", [0, 1, 3, 30])
+def test_a_full_disk_ends_no_turn_and_loses_no_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    """By design: events wait in memory and are written in order; half a line is taken away."""
+    disk = FullDisk(monkeypatch)
+    path = tmp_path / "t.jsonl"
+    trace = trace_of(UserSaid("一"), path=path)
+    disk.room = room
+
+    with pytest.warns(RuntimeWarning, match=r"t\.jsonl cannot be written: No space left") as warned:
+        for text in ("二", "three"):
+            trace.append(Answered(text), turn="t1")
+    with pytest.raises(TraceError, match="2 of 3 events are in memory only"):
+        trace.flush()
+
+    assert (len(warned), trace.waiting) == (1, 2)
+    assert [e.data["text"] for e in Trace.load(path)] == ["一"]
+    disk.room = None
+    trace.append(Answered("four"), turn="t2")
+    assert trace.waiting == 0
+    assert lines(Trace.load(path)) == lines(trace)
+    assert Trace.load(path).skipped == ()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+def test_a_device_that_takes_nothing_is_said_once() -> None:
+    with pytest.warns(RuntimeWarning, match="cannot be written") as warned:
+        trace = trace_of(UserSaid("a"), Answered("b"), path=Path("/dev/full"))
+
+    assert (len(warned), len(trace), trace.waiting) == (1, 2, 2)
+
+
+def test_what_was_not_written_is_taken_away_again(tmp_path: Path) -> None:
+    """A file may grow to a limit only, as on a full disk: the write stops in the line."""
+    if sys.platform != "linux":
+        pytest.skip("limits of a process are another matter there")
+    program = (
+        "import resource, signal, sys; from pathlib import Path; "
+        "from agentkit.trace_file import append; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); append(Path(sys.argv[1]), b'x' * 20)"
+    )
+    path = tmp_path / "t"
+    path.write_bytes(b"one\n")
+
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True)
+
+    assert b"OSError" in done.stderr
+    assert path.read_bytes() == b"one\n"
+
+
+def test_a_file_is_saved_whole_or_is_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t"
+    trace_of(UserSaid("old")).save(path)
+    monkeypatch.setattr(Path, "write_text", _refuses)
+    trace = trace_of(UserSaid("new"), path=path)
+
+    with pytest.raises(TraceError, match="the file is as it was"):
+        trace.save(path)
+    with pytest.raises(TraceError, match="the file is as it was"):
+        trace.rewrite(lambda data: {**data, "text": ""})
+
+    assert [e.data["text"] for e in trace] == ["new"]
+    assert [e.data["text"] for e in Trace.load(path)] == ["old", "new"]
+
+
+def _refuses(*_: object, **__: object) -> int:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("where", [".", "missing/t.jsonl", "a" * 300])
+def test_a_path_that_cannot_be_is_refused_before_the_first_event(
+    tmp_path: Path, where: str
+) -> None:
+    with pytest.raises(TraceError, match="cannot be written"):
+        Trace(path=tmp_path / where)
+
+
+def test_a_path_may_be_a_text(tmp_path: Path) -> None:
+    path = str(tmp_path / "t.jsonl")
+    trace = Trace(path=path)
+    trace.append(UserSaid("hi"), turn="t1")
+    trace.save(path)
+
+    assert len(Trace.load(path)) == 1
 
 
 @pytest.mark.parametrize("what", ["missing", "folder", "one bad line"])
