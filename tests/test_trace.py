@@ -53,10 +53,14 @@ ALL: tuple[Event, ...] = (
 )
 
 
-def trace_of(*events: Event, path: Path | None = None, turn: str = "t1") -> Trace:
-    trace = Trace(clock=FixedClock(), path=path)
+def keep(trace: Trace, *events: Event, turn: str = "t1") -> None:
     for event in events:
         trace.append(event, turn=turn)
+
+
+def trace_of(*events: Event, path: Path | None = None, turn: str = "t1") -> Trace:
+    trace = Trace(clock=FixedClock(), path=path)
+    keep(trace, *events, turn=turn)
     return trace
 
 
@@ -203,8 +207,7 @@ def test_a_full_disk_ends_no_turn_and_loses_no_event(
     disk.room = room
 
     with pytest.warns(RuntimeWarning, match=r"t\.jsonl cannot be written: No space left") as warned:
-        for text in ("二", "three"):
-            trace.append(Answered(text), turn="t1")
+        keep(trace, Answered("二"), Answered("three"))
     with pytest.raises(TraceError, match="2 of 3 events are in memory only"):
         trace.flush()
 
