@@ -5,7 +5,13 @@ They are looked up when they are first used: `import agentkit` loads nothing els
 the command line can start, and say what is missing, on a machine where nothing is
 installed yet.
 
-Read next: errors.py, then any module in the order of STYLE.
+Pictures are imported from their modules, so that a script needs no widgets:
+
+    from agentkit.viz.window_bar import WindowBar
+    from agentkit.viz.window_timeline import WindowTimeline
+    from agentkit.viz.recall_hits import RecallHits
+
+Read next: errors.py, then in the order that "How it fits together" in README.md draws.
 """
 
 import importlib
