@@ -50,9 +50,19 @@ _BEGS = re.compile(
     re.IGNORECASE,
 )
 
+_AUXILIARY = (
+    r"(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should|shall|may|must)"
+)
 _ASKS_EN = re.compile(
-    r"(?:what|when|where|which|who|whom|whose|why|how|did|do|does|is|are|am|was|were|has|have|had|"
-    r"can|could|will|would|should|shall|may|any|anything)\b|"
+    r"(?:where|which|who|whom|whose|why|how|did|does|is|are|am|was|were|has|had|"
+    r"can|could|will|would|should|shall|may)\b|"
+    # "do you …", where "do not …" and "do use …" are orders; so is "have a look"
+    r"do\s+(?:i|we|you|they|people|the|these|those|my|our|your|his|her|their|its|any|all|both|some|"
+    r"most|many)\b|have(?!\s+(?:an?|fun)\b)\b|"
+    # "what I want is …", "what a day", "when you deploy, tag it", "any change must wait" tell
+    r"what\b(?!\s+an?\b)(?!\s+(?:i|we)\s+(?:want|need|mean|like|prefer)\b.*?(?:\b(?:is|are)\b|:))|"
+    rf"when\b(?!\s+(?!{_AUXILIARY}\b)[^?]*,)|"
+    r"any(?:thing)?\b(?!.*\b(?:must|should|shall|needs|requires?)\b)|"
     r"(?:what|who|where|how|that)['’]?s\b|"
     r"(?:list|show|display|view|find|search|read|count|compare|explain|describe|"
     r"look (?:at|in|into|through)|"
@@ -66,6 +76,14 @@ _ASKS_ZH = re.compile(
 _ASKS_INSIDE = re.compile(
     r"吗|呢|什么|谁|哪|几[点度号个天条月]|星期几|周几|多少|怎么|怎样|为何|为什么|如何|是否|"
     r"([要有是能会该用可])(?:不|没)\1|有没|了没"
+)
+_EVERY = re.compile(  # "什么都不要改" asks for nothing
+    r"(?:无论|不管|不论)[^，。！？]*|"
+    r"(?:什么|谁|哪[里个儿些种]?|怎么样?|怎样|多少)[^，。！？]{0,4}?[都也]"
+)
+_FORBIDS = re.compile(
+    r"(?:do\s+not|don['’]?t|never|nobody|no\s+one)\b|"
+    r"(?:千万|绝对|一律|绝)?(?:不要|别|请勿|切勿|勿|不得|不许|不准|不能|不可以?|禁止|不必|不用)"
 )
 _TELLS = re.compile(
     r"(?:the|a|an|my|our|your|his|her|their|its|i|we|you|he|she|it|they|this|that|these|those|there|"
@@ -164,6 +182,9 @@ def asks(request: str) -> bool:
         return False
     text = fold(plain(request)).strip()
     rest = _POLITE.sub("", text, count=1)
+    every = _EVERY.sub("", rest)
+    if every != rest and not text.endswith(("?", "？")):
+        text = rest = every
     if _ASKS_EN.match(rest) or _ASKS_ZH.match(rest):
         return True
     if _BEGS.search(text[: len(text) - len(rest)]):
@@ -178,7 +199,8 @@ def tells(request: str) -> bool:
     first, *others = _CLAUSE.split(_POLITE.sub("", fold(request).strip(), count=1))
     if _ORDER.match(request) or _orders(first) or any(map(_orders, others)):
         return False
-    return _TELLS.match(_POLITE.sub("", fold(request).strip(), count=1)) is not None
+    said = _POLITE.sub("", fold(request).strip(), count=1)
+    return (_FORBIDS.match(said) or _TELLS.match(said)) is not None
 
 
 def _orders(clause: str) -> bool:

@@ -14,13 +14,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentkit.messages import Message, ToolCall
+from agentkit.guard import is_empty
+from agentkit.messages import Message, ToolCall, ToolResult
 from agentkit.models.language import concepts, is_chinese
 from agentkit.sentences import sentences
 
 MOST_ITEMS = 5  # of a list; a person asks for more if they want more
 MOST_FIELDS = 6  # of one object
 MOST_CHARS = 300  # of one quotation
+_EMPTY = ("hello", "heard", "welcome", "bye", "unknown", "nothing")  # frames that tell nothing
 _CHANGES = frozenset({"=write", "=create", "=update", "=delete", "=forget", "=remember"})
 
 _FRAMES: Mapping[str, tuple[str, str]] = {
@@ -64,11 +66,31 @@ def say(frame: str, question: str, **parts: Any) -> str:
     return _FRAMES[frame][chinese].format(**shown)
 
 
-def told(text: str) -> list[str]:
-    """Return what a result says in words: the texts in its JSON, in order, or itself."""
+def says_nothing(text: str) -> bool:
+    """Return whether a text is one of the reader's own that tells nothing of the matter."""
+    return any(text in _FRAMES[name] for name in _EMPTY)
+
+
+def found_nothing(result: Message) -> bool:
+    """Return whether a result says that there is nothing."""
+    value = _parse(result.text)
+    data = value if isinstance(value, Mapping) else None
+    came = ToolResult(result.call_id or "", "", result.text, result.is_error, data)
+    return is_empty(came) or "Empty is the answer" in result.text
+
+
+def told(text: str, arguments: Mapping[str, Any] | None = None) -> list[str]:
+    """Return what a result says in words: the texts in its JSON, in order, or itself.
+
+    Args:
+        text: The result.
+        arguments: Of its call; a field that only repeats one of them says nothing.
+    """
     value = _parse(text)
     if not isinstance(value, Mapping | list):
         return [text]
+    if isinstance(value, Mapping):
+        value = {k: v for k, v in value.items() if (arguments or {}).get(k) != v}
     found: list[str] = []
     left = [value]
     while left:
@@ -89,7 +111,7 @@ def phrase(results: Sequence[tuple[ToolCall, Message]], *, question: str) -> str
     if isinstance(value, Mapping | list):
         named = concepts(call.name.rpartition(".")[2])  # "memory.recall" changes nothing
         return _structured(value, question, changed=bool(_CHANGES & set(named)))
-    if not last.text.strip() or "Empty is the answer" in last.text:
+    if found_nothing(last):
         return say("nothing", question)
     return say("found", question, text=_best(last.text, question))
 
@@ -125,7 +147,7 @@ def _list_of(value: Mapping[str, Any]) -> list[Any] | None:
 def _named(value: Mapping[str, Any]) -> str:
     """Return an object by its title, with its other short texts behind: “title” (id, …)."""
     texts = {name: item for name, item in value.items() if isinstance(item, str) and item}
-    title = next((texts.pop(name) for name in ("title", "name") if name in texts), None)
+    title = next((texts.pop(name) for name in ("title", "name", "text") if name in texts), None)
     rest = ", ".join(_short(text) for text in list(texts.values())[:MOST_FIELDS])
     if title is None:
         return rest or "ok"

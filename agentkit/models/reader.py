@@ -8,7 +8,7 @@ The reader knows nothing. It picks tools by their descriptions, fills arguments 
 their schemas, and answers with sentences it was given. A fact that was not packed
 cannot be said, so a memory that fails shows as a wrong answer and not as a lucky guess.
 
-Read after: choice.py, phrases.py.     Read next: ../loop.py.
+Read after: choice.py, norms.py, phrases.py.     Read next: ../loop.py.
 Built in:   notebooks/06_the_loop.ipynb
 """
 
@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentkit.messages import LOST_RESULT, Message, ModelSaid, ToolCall, Usage
 from agentkit.models.arguments import Filled
 from agentkit.models.choice import choose, look_it_up, rarity
 from agentkit.models.intent import asks, command_length, courtesy
-from agentkit.models.language import VERBS, concepts, gist
-from agentkit.models.phrases import WAS_ASKED, phrase, say, told
+from agentkit.models.language import concepts, gist
+from agentkit.models.norms import about_rules, asked_about, binds, denies
+from agentkit.models.phrases import WAS_ASKED, found_nothing, phrase, say, says_nothing, told
 from agentkit.sentences import sentences
 from agentkit.tokens import Counter
 from agentkit.tools import ToolSpec
@@ -34,6 +35,7 @@ NEEDED_SHARE = 0.5  # of what a question is about, by weight, for a sentence to 
 _FENCE = "<recalled-memory>"  # how memory marks what it brought; see memory/fence.py
 _DONE = "done by memory"  # how it heads what it did already; see memory/brought.py
 _RECALLED = re.compile(r"^- \[[^\]\n]*\] (.+)$", re.MULTILINE)
+_BULLET = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _TRUST = {"user": 3, "given": 2, "tool": 1, "assistant": 0}  # whom to quote of those who say it
 
 
@@ -92,11 +94,12 @@ def look(messages: Sequence[Message]) -> View:
     """Sort a window into the question, what tools brought for it, and the rest."""
     at = max((i for i, m in enumerate(messages) if m.role == "user"), default=-1)
     question = _whole_question(messages, at)
-    asked = {call.id: call for m in messages[at + 1 :] for call in m.tool_calls}
+    asked = {call.id: call for m in messages for call in m.tool_calls}
+    now = {call.id for m in messages[at + 1 :] for call in m.tool_calls}
     results = tuple(
         (asked[m.call_id], m)
         for m in messages[at + 1 :]
-        if m.role == "tool" and m.call_id in asked and m.text != LOST_RESULT
+        if m.role == "tool" and m.call_id in now and m.text != LOST_RESULT
     )
     passages: list[tuple[str, str]] = []
     done = ""
@@ -107,10 +110,19 @@ def look(messages: Sequence[Message]) -> View:
                     done = part.strip()
                 else:
                     passages.append(("given", part))
-        elif message.text:
-            texts = told(message.text) if message.role == "tool" else [message.text]
-            passages.extend((message.role, text) for text in texts)
+        elif message.role == "tool":
+            passages.extend(("tool", text) for text in evidence(message, asked))
+        elif message.text and not (message.role == "assistant" and says_nothing(message.text)):
+            passages.append((message.role, message.text))
     return View(question, results, tuple(passages), done)
+
+
+def evidence(result: Message, asked: Mapping[str, ToolCall]) -> list[str]:
+    """Return what a tool found: not what it was asked with, and nothing where it found nothing."""
+    call = asked.get(result.call_id or "")
+    if found_nothing(result):
+        return []
+    return told(result.text, {} if call is None else call.arguments)
 
 
 def _whole_question(messages: Sequence[Message], at: int) -> str:
@@ -150,22 +162,39 @@ def answer(view: View) -> str | None:
     if view.done:
         return view.done
     question = gist(view.question)
-    wanted = [word for word in dict.fromkeys(concepts(question)) if word not in VERBS]
     polite = courtesy(question)
     if polite:
         return say(polite, view.question)
-    if not wanted:
-        return say("unknown" if asks(question) else "hello", view.question)
     if not asks(question):
-        return say("heard", view.question)
-    candidates = [(who, s) for who, text in view.passages for s in sentences(text) if not asks(s)]
-    holds = [set(concepts(sentence)) for _, sentence in candidates]
+        return say("heard" if concepts(question) else "hello", view.question)
+    wanted = asked_about(question)
+    if not wanted and not about_rules(question):
+        return say("unknown", view.question)
+    found = [(who, s) for who, text in view.passages for s in sentences(text) if not asks(s)]
+    scores = _scores(wanted, [sentence for _, sentence in found])
+    ranks = [
+        (score, _suits(question, sentence), _TRUST[who], at)
+        for at, (score, (who, sentence)) in enumerate(zip(scores, found, strict=True))
+    ]
+    score, suits, _, best = max(ranks, default=(0.0, 0, 0, -1))
+    if score < NEEDED_SHARE or (not wanted and not suits):
+        return None
+    return say(found[best][0], view.question, quote=_BULLET.sub("", found[best][1]))
+
+
+def _scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """Return how much of what is wanted each text holds, by weight: 1.0 is all of it."""
+    if not wanted:
+        return [1.0] * len(texts)
+    holds = [set(concepts(text)) for text in texts]
     # a word that no sentence holds counts like one that a single sentence holds
     weights = {w: rarity(max(1, sum(w in h for h in holds)), len(holds)) for w in wanted}
     total = sum(weights.values())
-    scores = [sum(weights[w] for w in wanted if w in h) / total for h in holds]
-    trust = [_TRUST[who] for who, _ in candidates]
-    best = max(range(len(scores)), key=lambda i: (scores[i], trust[i], i), default=-1)
-    if best < 0 or scores[best] < NEEDED_SHARE:
-        return None
-    return say(candidates[best][0], view.question, quote=candidates[best][1])
+    return [sum(weights[w] for w in wanted if w in h) / total for h in holds]
+
+
+def _suits(question: str, sentence: str) -> int:
+    """Return how well a sentence suits a question about what may and must not be done."""
+    if not about_rules(question) or not binds(sentence):
+        return 0
+    return 1 + (denies(question) == denies(sentence))
