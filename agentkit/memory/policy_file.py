@@ -10,20 +10,20 @@ Built in:   notebooks/10_what_deserves_to_be_remembered.ipynb
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from agentkit.errors import RecordError
-from agentkit.memory.privacy import Hidden, Shape, hide, shapes_of
+from agentkit.memory.privacy import CHECKS, Hidden, Shape, hide
+from agentkit.rules_file import Given, read_rules
 from agentkit.text import fold
 from agentkit.value import Rules, load_rules
 
 POLICY_FILE = Path(__file__).with_name("policy_rules.json")
+FORGET_GROUPS = ("this", "it", "clause", "about", "all")
+NEEDS = ("", "reason", "standing", "entity")
 _PATTERNS = (
     "instructions",
     "off the record",
@@ -120,66 +120,71 @@ class Policy:
         return hide(text, self.private)
 
 
-def load_policy(path: Path | None = None) -> Policy:
+def load_policy(path: str | Path | None = None) -> Policy:
     """Read a policy; without a path the one that ships.
 
     Raises:
-        RecordError: The file is missing, or holds no policy; says what is wrong.
+        RecordError: The file is missing, or holds no policy; says what is wrong where.
     """
-    return _shipped() if path is None else _read(path)
+    if path is None:
+        return _shipped()
+    given = read_rules(
+        path,
+        what="policy",
+        hint=f"Start from a copy of {POLICY_FILE.name}, which ships with the kit.",
+    )
+    policy = _policy(given)
+    given.refuse_slow()
+    return policy
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Policy:
-    return _read(POLICY_FILE)
+    return _policy(read_rules(POLICY_FILE, what="policy", hint="Install agentkit again."))
 
 
-def _read(path: Path) -> Policy:
-    hint = f"Start from a copy of {POLICY_FILE.name}, which ships with the kit."
-    try:
-        return _policy(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise RecordError(f"The policy {path.name} cannot be read: {error}.", hint=hint) from error
-    except (ValueError, KeyError, TypeError, re.error) as error:
-        raise RecordError(
-            f"{path.name} holds no policy: {type(error).__name__} {error}.", hint=hint
-        ) from error
-
-
-def _policy(data: Mapping[str, Any]) -> Policy:
-    names = data["names"]
+def _policy(given: Given) -> Policy:
+    names, tools = given["names"], given["tools"]
     return Policy(
-        {name: re.compile("|".join(f"(?:{p})" for p in data[name])) for name in _PATTERNS},
-        _all(data["forget"]),
-        _all(data["remember"]),
-        tuple(_rule(entry) for entry in data["kinds"]),
-        _rule(data["asked"]),
-        _rule(data["conclusion"]),
-        shapes_of(data["private"]),
-        tuple((re.compile(one["pattern"]), str(one["subject"])) for one in data["subjects"]),
-        {str(name): str(words) for name, words in data["entities"].items()},
-        frozenset(names["not"].split()),
-        re.compile(names["acts"]),
-        re.compile(names["han"]),
-        frozenset(data["tools"]["memory"]),
-        frozenset(data["tools"]["writes"]),
+        {name: given[name].together() for name in _PATTERNS},
+        tuple(one.pattern(groups=FORGET_GROUPS) for one in given["forget"].each()),
+        tuple(one.pattern(groups=("what",)) for one in given["remember"].each()),
+        tuple(_rule(entry) for entry in given["kinds"].each()),
+        _rule(given["asked"]),
+        _rule(given["conclusion"]),
+        tuple(_shape(entry) for entry in given["private"].each()),
+        tuple(_subject(entry) for entry in given["subjects"].each()),
+        {name: words.pattern().pattern for name, words in given["entities"].members()},
+        frozenset(names["not"].text(may_be_empty=True).split()),
+        names["acts"].pattern(),
+        names["han"].pattern(),
+        frozenset(tools["memory"].texts()),
+        frozenset(tools["writes"].texts()),
         load_rules(),
     )
 
 
-def _all(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in patterns)
-
-
-def _rule(entry: Mapping[str, Any]) -> KindRule:
-    needs = str(entry.get("needs", ""))
-    if needs not in ("", "reason", "standing", "entity"):
-        raise ValueError(f"a kind needs {needs!r}, not reason, standing or entity")
+def _rule(entry: Given) -> KindRule:
+    value, needs, ends = entry.get("value"), entry.get("needs"), entry.get("expires_days")
     return KindRule(
-        str(entry["kind"]),
-        float(entry["importance"]),
-        str(entry["reason"]),
-        frozenset(entry.get("value", ())),
-        needs,
-        entry.get("expires_days"),
+        entry["kind"].text(),
+        entry["importance"].number(least=0, most=1),
+        entry["reason"].text(),
+        frozenset(value.texts()) if value is not None else frozenset(),
+        needs.one_of(NEEDS) if needs is not None else "",
+        ends.number(least=0) if ends is not None and ends.value is not None else None,
     )
+
+
+def _shape(entry: Given) -> Shape:
+    check, before = entry.get("check"), entry.get("not after")
+    return Shape(
+        entry["kind"].text(),
+        entry["pattern"].pattern(),
+        CHECKS[check.one_of(tuple(CHECKS))] if check is not None else None,
+        before.pattern() if before is not None else None,
+    )
+
+
+def _subject(entry: Given) -> tuple[re.Pattern[str], str]:
+    return entry["pattern"].pattern(), entry["subject"].text()

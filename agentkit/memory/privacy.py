@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from agentkit.redaction import REDACTED, redact
 
@@ -80,19 +79,6 @@ def _counts(match: re.Match[str], shape: Shape) -> bool:
         return False
     before = match.string[max(match.start() - _BEFORE, 0) : match.start()].lower()
     return shape.not_after is None or not shape.not_after.search(before)
-
-
-def shapes_of(entries: Sequence[Mapping[str, Any]]) -> tuple[Shape, ...]:
-    """Read the part "private" of a policy file."""
-    return tuple(
-        Shape(
-            str(entry["kind"]),
-            re.compile(entry["pattern"]),
-            CHECKS[entry["check"]] if "check" in entry else None,
-            re.compile(entry["not after"]) if "not after" in entry else None,
-        )
-        for entry in entries
-    )
 
 
 def luhn(number: str) -> bool:

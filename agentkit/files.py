@@ -1,0 +1,99 @@
+"""Reads and writes the files that a person names, and says what is wrong with one.
+
+    "rules.json" or Path("rules.json") ──read_text()──▶ text, or an error of the caller's kind
+
+Paths are text or `Path` alike. A file is written whole or not at all.
+
+Read after: errors.py.     Read next: rules_file.py, trace.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from agentkit.errors import AgentkitError
+
+ENCODING = "utf-8"
+
+
+def as_path(path: str | Path, *, what: str, error: type[AgentkitError]) -> Path:
+    """Return the path of a file.
+
+    Args:
+        path: As a caller gave it.
+        what: Is in the file, e.g. "trace".
+        error: Is raised where it is no path.
+    """
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise error(
+            f"The path of the {what} is {path!r}.", hint='Give the path of a file: "name.json".'
+        )
+    if "\x00" in str(path):
+        raise error(
+            f"The path of the {what} holds a NUL character: {str(path)!r}.",
+            hint="Give a path without it.",
+        )
+    return Path(path)
+
+
+def read_text(path: str | Path, *, what: str, error: type[AgentkitError], hint: str) -> str:
+    """Return the text of a file.
+
+    Args:
+        path: Of the file.
+        what: Is in it, e.g. "trace".
+        error: Is raised where it cannot be read, or is no text in UTF-8.
+        hint: What to do then.
+    """
+    file = as_path(path, what=what, error=error)
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except OSError as fault:
+        raise error(
+            f"The {what} {file.name or file} cannot be read: {fault.strerror or fault}.", hint=hint
+        ) from fault
+    except UnicodeDecodeError as fault:
+        raise error(
+            f"The {what} {file.name} is no text in UTF-8: byte {fault.start + 1} is "
+            f"0x{fault.object[fault.start]:02x}.",
+            hint=f"Save it as UTF-8. {hint}",
+        ) from fault
+
+
+def read_json(path: str | Path, *, what: str, error: type[AgentkitError], hint: str) -> Any:
+    """Return the JSON value of a file; arguments as for `read_text`."""
+    text = read_text(path, what=what, error=error, hint=hint)
+    name = Path(path).name
+    if not text.strip():
+        raise error(f"{name} is empty.", hint=hint)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as fault:
+        raise error(
+            f"{name} is no JSON: {fault.msg} in line {fault.lineno}, column {fault.colno}.",
+            hint=hint,
+        ) from fault
+    except RecursionError as fault:
+        raise error(
+            f"{name} holds too many lists or objects inside each other.", hint=hint
+        ) from fault
+    except ValueError as fault:  # a number of thousands of digits
+        raise error(f"{name} cannot be read: {fault}.", hint=hint) from fault
+
+
+def write_text(path: str | Path, text: str, *, what: str, error: type[AgentkitError]) -> None:
+    """Write a file, whole or not at all; arguments as for `read_text`."""
+    file = as_path(path, what=what, error=error)
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding=ENCODING, newline="\n")
+        part.replace(file)
+    except OSError as fault:
+        part.unlink(missing_ok=True)
+        raise error(
+            f"The {what} {file.name} cannot be written: {fault.strerror or fault}.",
+            hint="Give a file in a folder that exists, may be written to, and has room.",
+        ) from fault
