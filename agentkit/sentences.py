@@ -60,14 +60,14 @@ _SURNAMES = frozenset("an do go he her in may no of on she so to we will you".sp
 _QUOTES = {"“": "”", "「": "」", "『": "』", "《": "》", "‘": "’", '"': '"', "`": "`"}
 _CLOSES = {**_QUOTES, "(": ")", "（": "）", "[": "]", "【": "】"}
 _PAIR = {opens: re.compile(rf"[\n{re.escape(opens + shuts)}]") for opens, shuts in _CLOSES.items()}
-_MARK = re.compile(rf"[.…!?！？。]+|[;；]|\n\s*|[{re.escape(''.join(_CLOSES))}]")
+_MARK = re.compile(rf"[.…!?！？。]+|\n\s*|[{re.escape(''.join(_CLOSES))}]")
 _TAIL = re.compile(r"[\"'”’」』）)\]】》*_`]*")  # may stand behind the mark that ends a sentence
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"[^\s()（）\[\]【】“”‘「」『』\"—–/，。：、]+$")
 _NEXT = re.compile(r"[^\w\n]*([^\W_][\w'’]*)?")
 _INITIALS = re.compile(r"[A-Za-z](?:\.[A-Za-z])*")
 _ITEM = re.compile(r"\s*(?:\d{1,3}|[A-Za-z])")
-_ADDRESS = re.compile(r"(?:://|www\.)\S*$|&\w+$")
+_ADDRESS = re.compile(r"(?:://|www\.)\S*$")
 _GOES_ON = re.compile(r"\s*[,，.。;；:：、!！?？)）的地是了和与及或—-]|\s+[a-z]")
 
 
@@ -79,7 +79,7 @@ def sentences(text: str) -> list[str]:
 def split(text: str) -> list[str]:
     """Return the sentences of a text, each with the space behind it: joined, they are the text.
 
-    A line end ends a sentence, and so does a semicolon outside quotes and brackets.
+    A line end ends a sentence. A semicolon does not: what follows it may be the exception.
     """
     found: list[str] = []
     start = 0
@@ -87,6 +87,46 @@ def split(text: str) -> list[str]:
         found.append(text[start:end])
         start = end
     return [*found, text[start:]] if start < len(text) else found
+
+
+def beginning(text: str, *, max_chars: int) -> str:
+    """Return as many whole sentences from the start of a text as fit, on one line.
+
+    When not even the first fits, it is cut behind a word and ends in "…", and quotes and
+    brackets that the cut left open are closed.
+    """
+    text = " ".join(text.split())
+    if len(text) <= max_chars:
+        return text
+    whole = ""
+    for said in split(text):
+        if len((whole + said).rstrip()) > max_chars:
+            break
+        whole += said
+    if whole:
+        return whole.rstrip()
+    for end in range(max_chars - 1, 0, -1):
+        cut = f"{_behind_a_word(text[:end])}…"
+        closed = cut + _unclosed(cut)
+        if len(closed) <= max_chars:
+            return closed
+    return "…"[:max_chars]
+
+
+def _behind_a_word(head: str) -> str:
+    space = head.rfind(" ")
+    return (head[:space] if space > len(head) // 2 else head).rstrip(" ,;:，；：、")
+
+
+def _unclosed(text: str) -> str:
+    """Return the marks that close what is open at the end of a text, the inmost first."""
+    wanted: list[str] = []
+    for at, mark in enumerate(text):
+        if wanted and mark == wanted[-1] and not (mark == "’" and text[at + 1 : at + 2].isalpha()):
+            wanted.pop()
+        elif mark in _CLOSES and not _opens_nothing(text, at):
+            wanted.append(_CLOSES[mark])
+    return "".join(reversed(wanted))
 
 
 def _ends(text: str) -> Iterable[int]:
@@ -118,21 +158,20 @@ def _is_end(text: str, start: int, mark: re.Match[str], tail: int) -> bool:
     Args:
         text: The whole.
         start: Of the sentence.
-        mark: Stops, e.g. "." or "?!", or a semicolon.
+        mark: Stops, e.g. "." or "?!".
         tail: Position behind the marks that belong to it: quotes, brackets, stars.
     """
     stops, after = mark[0], text[tail : tail + 1]
     apart = not after or after.isspace()
     if stops == "." and not apart:
         return False  # most of them: 3.5, report.pdf, example.org
-    if "。" in stops or "！" in stops or "？" in stops or stops == "；":
+    if "。" in stops or "！" in stops or "？" in stops:
         return True
     before = text[max(start, mark.start() - _LONGEST_WORD) : mark.start()]
     following = _NEXT.match(text, tail)
     word = (following[1] or "") if following else ""
-    if stops == ";" or "!" in stops or "?" in stops:
-        near = stops != ";" and (not after.isascii() or after.isupper())
-        return (apart or near) and not _ADDRESS.search(before)
+    if "!" in stops or "?" in stops:
+        return (apart or not after.isascii() or after.isupper()) and not _ADDRESS.search(before)
     if stops != ".":  # an ellipsis, and what was left open may go on
         return not word or (apart and not word[0].islower())
     if _ITEM.fullmatch(text, start, mark.start()):
@@ -184,10 +223,9 @@ def _quoted(text: str, at: int, start: int) -> tuple[int, bool]:
 def _closing(text: str, at: int) -> int | None:
     """Return where the mark that opens here is closed, on the same line and not too far off."""
     opens = text[at]
-    shuts, before = _CLOSES[opens], text[at - 1 : at] if at else ""
-    inch = opens in ('"', "‘") and before.isascii() and before.isalnum()
-    if inch or (opens == "(" and before in (":", ";", "=")):
-        return None  # 5" wide; :(
+    if _opens_nothing(text, at):
+        return None
+    shuts = _CLOSES[opens]
     depth = 1
     for mark in _PAIR[opens].finditer(text, at + 1, at + LONGEST_QUOTE + 2):
         if mark[0] == "\n":
@@ -200,3 +238,11 @@ def _closing(text: str, at: int) -> int | None:
         if not depth:
             return mark.start()
     return None
+
+
+def _opens_nothing(text: str, at: int) -> bool:
+    """Return whether a mark opens nothing: 5" wide; :("""
+    opens, before = text[at], text[at - 1 : at] if at else ""
+    if opens == "(":
+        return before in (":", ";", "=")
+    return opens in ('"', "‘") and before.isascii() and before.isalnum()

@@ -12,7 +12,7 @@ fit is left out from the end of this list, progress first, and the summary says 
 sentences it left out. A summary goes into the next one, so nothing lasting is said twice
 or lost when old rounds leave for good.
 
-Read after: value.py.     Read next: context.py, monitor.py.
+Read after: value.py, goal.py.     Read next: context.py, monitor.py.
 Built in:   notebooks/08_short_term_and_working_memory.ipynb
 """
 
@@ -23,12 +23,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentkit.goal import goal
 from agentkit.messages import Message, Round, rounds
-from agentkit.text import HAN, fold, one_line
-from agentkit.value import Rules, load_rules, sentences
+from agentkit.sentences import beginning
+from agentkit.text import HAN, fold
+from agentkit.value import Rules, load_rules
 
 BUDGET = 500  # tokens; a longer summary is read worse than the rounds it stands for
-GOAL_CHARS = 200
 PROGRESS_CHARS = 120
 MOST_PROGRESS = 12  # of the newest rounds; older ones are history
 
@@ -69,7 +70,7 @@ class Summary:
     """What a conversation has settled, each part in the order in which it was said.
 
     Attributes:
-        goal: The user's first request, at most `GOAL_CHARS` long.
+        goal: The task that was set last, at most `GOAL_CHARS` long.
         constraints: What must or must not be, word for word.
         decisions: What was agreed, with its numbers.
         progress: What was asked and answered lately.
@@ -162,10 +163,13 @@ def summarise(
         earlier: The summary of what was said before; it goes into this one.
         rules: Say what a sentence holds; by default those that ship.
     """
-    found = _collect(messages, rules or load_rules())
+    rules = rules or load_rules()
+    found = _collect(messages, rules)
     if earlier is not None:
         found = {part: [*earlier.of(part), *said] for part, said in found.items()}
-        found["goal"] = found["goal"][:1]
+    asked = [message.text for message in messages if message.role == "user"]
+    wanted = goal(asked, rules=rules, earlier=earlier.goal if earlier is not None else None)
+    found["goal"] = [wanted] if wanted else []
     found = {part: _without_repeats(said) for part, said in found.items()}
     progress = found["progress"]
     found["progress"] = progress[-MOST_PROGRESS:]
@@ -180,16 +184,8 @@ def _collect(messages: Sequence[Message], rules: Rules) -> dict[str, list[str]]:
             part = _PART_OF.get(finding.kind)
             if part is not None:
                 found[part].append(finding.sentence)
-    asked = next((m.text for m in messages if m.role == "user" and _is_request(m, rules)), "")
-    found["goal"] = [one_line(asked, max_chars=GOAL_CHARS)] if asked else []
     found["progress"] = [step for each in rounds(messages) if (step := _step(each, rules))]
     return found
-
-
-def _is_request(message: Message, rules: Rules) -> bool:
-    return rules.value(message.role, message.text).kind != "small talk" and bool(
-        message.text.strip()
-    )
 
 
 def _step(each: Round, rules: Rules) -> str:
@@ -198,10 +194,9 @@ def _step(each: Round, rules: Rules) -> str:
     answers = [m.text for m in each.messages if m.role == "assistant" and m.text.strip()]
     if not answers or rules.value("assistant", answers[-1]).kind == "small talk":
         return ""
-    answer = next(iter(sentences(answers[-1])), answers[-1])
     half = PROGRESS_CHARS // 2
-    question = f"{one_line(asked, max_chars=half)} → " if asked else ""
-    return question + one_line(answer, max_chars=half)
+    question = f"{beginning(asked, max_chars=half)} → " if asked else ""
+    return question + beginning(answers[-1], max_chars=half)
 
 
 def _without_repeats(said: Sequence[str]) -> list[str]:

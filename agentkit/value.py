@@ -23,20 +23,20 @@ Built in:   notebooks/08_short_term_and_working_memory.ipynb
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
-from agentkit.errors import RecordError
 from agentkit.messages import Message, Role
 from agentkit.patterns import any_of
+from agentkit.rules_file import Given, read_rules
 from agentkit.sentences import split
 from agentkit.text import HAN, fold
 
+ROLES: tuple[str, ...] = get_args(Role)
 RULES_FILE = Path(__file__).with_name("value_rules.json")
 LASTING = 6.0  # from this weight on a message is worth keeping whatever its age
 LONGEST_SENTENCE = 400  # characters; what is longer is a paste, and its ends say what it is
@@ -54,7 +54,8 @@ _QUESTION = re.compile(
 _POLITE = re.compile(
     r"^(?:please|can|could|would|will) (?:you|we)?\b|^(?:请|麻烦|能否|能不能|可以)"
 )
-_COMMA = re.compile(r"[,:]\s*|\s[-–—]+\s")
+_SEMICOLON = re.compile(r"(?<=；)|(?<=;)(?=\s)")
+_COMMA = re.compile(r"[,:;]\s*|\s[-–—]+\s")
 _SUPPOSES = re.compile(
     r"^(?:and |but |so |ok |well )*(?:if|when|what|how|why|suppose|between|as for|for|in|is|are|do"
     r"|does|did|can|could|should|would|will|which|who|where)\b|如果|假如|要是|万一|的话|什么|怎么|哪|谁|为何"
@@ -214,8 +215,14 @@ def sentences(text: str) -> list[str]:
     else:  # what the cut goes through is half a sentence, and left out
         half = READ_CHARS // 2
         said = [*split(text[:half])[:-1], *split(text[-half:])[1:]]
+    said = [part for whole in said for part in _of_readable_length(whole)]
     found = (sentence.strip().removeprefix("- ") for sentence in said)
     return [sentence for sentence in found if sentence and len(sentence) <= LONGEST_SENTENCE]
+
+
+def _of_readable_length(sentence: str) -> list[str]:
+    """Return a sentence, or what stands between the semicolons of one that is very long."""
+    return [sentence] if len(sentence) <= LONGEST_SENTENCE else _SEMICOLON.split(sentence)
 
 
 def _mended_errors(
@@ -240,64 +247,78 @@ def _mended_errors(
     return mended
 
 
-def load_rules(path: Path | None = None) -> Rules:
+def load_rules(path: str | Path | None = None) -> Rules:
     """Read a file of rules; without a path those that ship.
 
     Raises:
         RecordError: The file is missing, or holds no rules; says what is wrong where.
     """
-    return _shipped() if path is None else _read(path)
+    if path is None:
+        return _shipped()
+    given = read_rules(
+        path,
+        what="rules",
+        hint=f"Start from a copy of {RULES_FILE.name}, which ships with the kit.",
+    )
+    rules = _rules(given)
+    given.refuse_slow()
+    return rules
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Rules:
-    return _read(RULES_FILE)
+    return _rules(read_rules(RULES_FILE, what="rules", hint="Install agentkit again."))
 
 
-def _read(path: Path) -> Rules:
-    hint = f"Start from a copy of {RULES_FILE.name}, which ships with the kit."
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        kinds = [_kind(entry) for entry in data["kinds"]]
-        fixed, talk, recent = data["fixed"], data["small talk"], data["recent"]
-        simpler = data.get("traditional", {})
-        words = sorted(map(fold, talk["words"]), key=len, reverse=True)
-        small = "|".join(map(re.escape, words))
-        return Rules(
-            tuple(sorted(kinds, key=lambda kind: -kind.weight)),
-            int(recent["rounds"]),
-            float(recent["weight"]),
-            float(fixed["weight"]),
-            any_of(fixed["any"]),
-            any_of(fixed["not"]),
-            float(talk["weight"]),
-            int(talk["max_chars"]),
-            re.compile(rf"(?:(?:{small})(?:[\W_]+|(?<=[^\x00-\x7f])|$))+"),
-            str.maketrans(simpler.get("from", ""), simpler.get("to", "")),
+def _rules(given: Given) -> Rules:
+    kinds = [_kind(entry) for entry in given["kinds"].each()]
+    fixed, talk, recent = given["fixed"], given["small talk"], given["recent"]
+    words = sorted(map(fold, talk["words"].texts()), key=len, reverse=True)
+    small = "|".join(map(re.escape, words)) or "(?!)"
+    return Rules(
+        tuple(sorted(kinds, key=lambda kind: -kind.weight)),
+        recent["rounds"].whole(),
+        recent["weight"].number(),
+        fixed["weight"].number(),
+        fixed["any"].together(any_of),
+        fixed["not"].together(any_of),
+        talk["weight"].number(),
+        talk["max_chars"].whole(),
+        re.compile(rf"(?:(?:{small})(?:[\W_]+|(?<=[^\x00-\x7f])|$))+"),
+        _simpler(given.get("traditional")),
+    )
+
+
+def _simpler(given: Given | None) -> Mapping[int, int]:
+    """Return which character stands for which."""
+    if given is None:
+        return {}
+    traditional = given["from"].text(may_be_empty=True)
+    simple = given["to"].text(may_be_empty=True)
+    if len(traditional) != len(simple):
+        raise given.error(
+            f"{given.where}.from has {len(traditional)} characters and to has {len(simple)}."
         )
-    except OSError as error:
-        raise RecordError(f"The rules {path.name} cannot be read: {error}.", hint=hint) from error
-    except (ValueError, KeyError, TypeError, re.error) as error:
-        raise RecordError(
-            f"{path.name} holds no rules of value: {type(error).__name__} {error}.", hint=hint
-        ) from error
+    return str.maketrans(traditional, simple)
 
 
-def _kind(entry: Mapping[str, Any]) -> _Kind:
+def _kind(entry: Given) -> _Kind:
     """Read one kind. A pattern without letters of either script may match in both."""
-    patterns = [str(pattern) for pattern in entry["any"]]
+    entry["any"].together()
+    patterns: list[str] = entry["any"].value
     plain = {pattern: _ESCAPE.sub("", pattern) for pattern in patterns}
     latin = {pattern: _LETTER.search(plain[pattern]) is not None for pattern in patterns}
     han = {p: HAN.search(p) is not None or "\\u" in p for p in patterns}
+    exceptions, alone = entry.get("not"), entry.get("alone")
     return _Kind(
-        str(entry["kind"]),
-        float(entry["weight"]),
-        frozenset(entry["roles"]),
-        bool(entry["questions"]),
+        entry["kind"].text(),
+        entry["weight"].number(),
+        frozenset(role.one_of(ROLES) for role in entry["roles"].each()),
+        entry["questions"].truth(),
         any_of([p for p in patterns if latin[p] or not han[p]]),
         any_of([p for p in patterns if han[p] or not latin[p]]),
-        any_of(entry["not"]) if "not" in entry else None,
-        bool(entry.get("alone")),
+        exceptions.together(any_of) if exceptions is not None else None,
+        alone.truth() if alone is not None else False,
     )
 
 

@@ -17,7 +17,8 @@ text sentences trace_file clock checkout patterns files slow_patterns
 messages vocabulary shrink rules_file
 events redaction wire tokens
 trace value
-window tools summary
+window tools goal
+summary
 compress
 recorded
 context guard snapshot transcript

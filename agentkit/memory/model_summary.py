@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agentkit.goal import GOAL_CHARS
 from agentkit.memory.archive import said_in
 from agentkit.messages import Message, system, user
-from agentkit.summary import BUDGET, GOAL_CHARS, Summary, summarise
+from agentkit.summary import BUDGET, Summary, summarise
 from agentkit.text import clean_text, fold, one_line
 
 MAX_CHARS = 60_000  # of what a model is given to summarise; its ends, where it is longer
