@@ -149,7 +149,7 @@ def test_rules_that_are_none_are_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "mine.json"
     path.write_text(content, encoding="utf-8")
 
-    with pytest.raises(RecordError, match="^mine.json") as caught:
+    with pytest.raises(RecordError, match=r"^mine\.json") as caught:
         load_rules(path)
     assert "Start from a copy" in caught.value.hint
 

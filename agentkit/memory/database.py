@@ -35,6 +35,7 @@ from agentkit.errors import (
     StoreReadOnlyError,
     StoreVersionError,
 )
+from agentkit.files import as_path
 
 APPLICATION = 0x616B6D31  # "akm1": a SQLite file with another mark is not ours
 VERSION = 1  # of the tables below; a store of a newer version is refused
@@ -96,7 +97,7 @@ class Database:
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Return all rows of a query."""
         with self.lock:
-            return self._execute(sql, values).fetchall()
+            return self._fetch(self._execute(sql, values))
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Run one statement inside `write()`; return the number of rows it changed."""
@@ -115,6 +116,12 @@ class Database:
         try:
             return self._connection.execute(sql, values)
         except sqlite3.Error as error:
+            raise _translate(error, self.path) from error
+
+    def _fetch(self, cursor: sqlite3.Cursor) -> list[Row]:
+        try:
+            return cursor.fetchall()
+        except sqlite3.Error as error:  # a query may meet the disk only row by row
             raise _translate(error, self.path) from error
 
     @contextmanager
@@ -223,10 +230,11 @@ def open_database(
     Raises:
         StoreError: One of its children says why it cannot be opened.
     """
-    name = str(path)
-    if name != IN_MEMORY:
-        name = str(Path(path).absolute())
-        _check_place(Path(name), read_only=read_only)
+    name = IN_MEMORY
+    if path != IN_MEMORY:
+        place = as_path(path, what="store", error=StoreError).absolute()
+        _check_place(place, read_only=read_only)
+        name = str(place)
     target = f"{Path(name).as_uri()}?mode=ro" if read_only else name
     try:
         connection = sqlite3.connect(
@@ -234,6 +242,11 @@ def open_database(
         )
     except sqlite3.Error as error:
         raise _translate(error, name) from error
+    except UnicodeError as error:
+        raise StoreError(
+            f"The path of the store holds half a character: {name!r}.",
+            hint="Give a path without it.",
+        ) from error
     database = Database(connection, name, read_only=read_only, wait_s=wait_s)
     try:
         version = _version(database)
@@ -258,11 +271,23 @@ def open_database(
 
 
 def _check_place(path: Path, *, read_only: bool) -> None:
-    if not path.parent.is_dir():
+    try:
+        folder, there, ours = path.parent.is_dir(), path.exists(), path.is_file()
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise StoreError(
+            f"{str(path)!r:.120} cannot be a store: {why}.",
+            hint="Give a file with a shorter name, in a folder that may be read.",
+        ) from error
+    if not folder:
         raise StoreError(f"There is no folder {path.parent}.", hint="Create it first.")
     if path.is_dir():
         raise StoreError(f"{path} is a folder.", hint="Give a file, e.g. memory.db in it.")
-    if read_only and not path.exists():
+    if there and not ours:
+        raise StoreError(
+            f"{path} is a device or a pipe, and no file.", hint="Give a file, e.g. memory.db."
+        )
+    if read_only and not there:
         raise StoreError(f"There is no store {path}.", hint="Open it without read_only first.")
 
 

@@ -180,7 +180,7 @@ def _filler(size_bytes: int) -> str:
 def unknown_record(id: str, tenant: str) -> RecordError:  # noqa: A002
     """Return the error for an id that a tenant does not have."""
     return RecordError(
-        f"{tenant!r} has no record {id!r}.", hint="Take the id from a hit or from list()."
+        f"{tenant!r} has no record {id!r}.", hint="Take the id from a hit or from records()."
     )
 
 

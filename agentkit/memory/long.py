@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 
 from agentkit.clock import Clock, SystemClock
-from agentkit.errors import EmbedderError, StoreLockedError
+from agentkit.errors import EmbedderError, RecordError, StoreLockedError
 from agentkit.memory.database import WAIT_S, Database, open_database
 from agentkit.memory.embed import Embedder, HashedEmbedder, default_embedder
 from agentkit.memory.forgetting import Forgetter, Forgotten, files_with, unknown_record
@@ -32,6 +32,9 @@ from agentkit.memory.records import (
     Draft,
     Record,
     Written,
+    check_id,
+    check_ids,
+    check_limit,
     check_moment,
     check_share,
     check_tenant,
@@ -41,6 +44,7 @@ from agentkit.memory.seal import Seal, seal_of
 from agentkit.memory.stored_vectors import StoredVectors, embed_all
 from agentkit.memory.tenants import Tenant, Tenants
 from agentkit.memory.writing import Writer
+from agentkit.text import clean_text
 
 
 class LongTermMemory:
@@ -119,7 +123,7 @@ class LongTermMemory:
 
     def add_all(self, whats: Sequence[str | Draft], *, tenant: str) -> list[Written]:
         """Remember many things in one transaction: all of them, or none."""
-        check_tenant(tenant)
+        tenant = check_tenant(tenant)
         drafts = [what if isinstance(what, Draft) else Draft(what) for what in whats]
         keys = [record_keys(draft, self.seal.secret) for draft in drafts]
         vectors = self._embed([draft.text for draft in drafts])
@@ -148,8 +152,9 @@ class LongTermMemory:
         Raises:
             RecordError: The tenant has none of this id.
         """
+        tenant = check_tenant(tenant)
         with self.database.snapshot():
-            number = self._number(id, check_tenant(tenant))
+            number = self._number(id, tenant)
             return read_records(self.database, [number], tenant, self.seal)[number]
 
     def records(
@@ -163,17 +168,23 @@ class LongTermMemory:
             kind: Only of this kind.
             superseded: With those that gave way to others.
             limit: The newest so many; None for all.
+
+        Raises:
+            RecordError: One of these is of a wrong type.
         """
+        tenant, most = check_tenant(tenant), check_limit(limit)
+        if kind is not None and not isinstance(kind, str):
+            raise RecordError(f"kind is {kind!r}.", hint='Give one kind: "preference".')
         rows = self.database.read(
             f"{SELECT_RECORD} WHERE r.tenant = (SELECT number FROM tenants WHERE name = ?)"
             " AND r.id IS NOT NULL AND (? OR r.superseded_by IS NULL) AND (? IS NULL OR r.kind = ?)"
             " ORDER BY r.number DESC LIMIT ?",
             (
-                self._tenants.stored(check_tenant(tenant)),
-                superseded,
-                kind,
-                kind,
-                -1 if limit is None else max(limit, 0),
+                self._tenants.stored(tenant),
+                bool(superseded),
+                kind and clean_text(kind),
+                kind and clean_text(kind),
+                -1 if most is None else most,
             ),
         )
         return [record(row, tenant, self.seal) for row in reversed(rows)]
@@ -183,7 +194,7 @@ class LongTermMemory:
         rows = self.database.read(
             "SELECT count(*) FROM records WHERE tenant = (SELECT number FROM tenants WHERE name=?)"
             " AND id IS NOT NULL AND (? OR superseded_by IS NULL)",
-            (self._tenants.stored(check_tenant(tenant)), superseded),
+            (self._tenants.stored(check_tenant(tenant)), bool(superseded)),
         )
         return int(rows[0][0])
 
@@ -226,7 +237,7 @@ class LongTermMemory:
             RecordError: The tenant has no such record; nothing was forgotten.
             StoreLockedError: Another process was writing all the time; nothing was forgotten.
         """
-        wanted = [ids] if isinstance(ids, str) else list(ids)
+        wanted = check_ids(ids)
         with self._changing(tenant) as at:
             gone = self._forgetter.forget(wanted, at, self.vectors.tables())
         return self._after_forgetting(gone)
@@ -258,8 +269,9 @@ class LongTermMemory:
     def note_used(self, ids: Sequence[str], *, tenant: str) -> None:
         """Note that recall gave these records to somebody; `flush` or `close` writes it."""
         when = self.clock.now().timestamp()
+        name = check_tenant(tenant)
         with self.database.lock:
-            self._used.update(dict.fromkeys([(tenant, one) for one in ids], when))
+            self._used.update(dict.fromkeys([(name, one) for one in ids], when))
 
     def compact(self) -> None:
         """Write the file anew without the room of what was forgotten.
@@ -317,15 +329,15 @@ class LongTermMemory:
     @contextmanager
     def _changing(self, tenant: str) -> Iterator[Tenant]:
         """Do one change of a tenant in one transaction."""
-        check_tenant(tenant)
+        name = check_tenant(tenant)
         with self.database.write():
-            yield self._tenants.changed(tenant)
+            yield self._tenants.changed(name)
 
     def _number(self, id: str, tenant: str) -> int:  # noqa: A002
         """Return the row of a record."""
         at = self._tenants.find(check_tenant(tenant))
         sql = "SELECT number FROM records WHERE tenant = ? AND id = ?"
-        rows = self.database.read(sql, (at.number, id)) if at else []
+        rows = self.database.read(sql, (at.number, check_id(id))) if at else []
         if not rows:
             raise unknown_record(id, tenant)
         return int(rows[0][0])

@@ -91,7 +91,7 @@ def look(memory: LongTermMemory, query: str, *, tenant: str, where: Filter | Non
         RecordError: The query is no text, or the tenant or the filter is none.
         StoreError: The store cannot be read.
     """
-    check_tenant(tenant)
+    tenant = check_tenant(tenant)
     if not isinstance(query, str):
         raise RecordError(
             f"The query is {type(query).__name__}, not text.", hint="Decode it first."

@@ -27,7 +27,7 @@ from agentkit.memory.index import Scores
 from agentkit.memory.keys import identifiers
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.look import Filter, Looked, look
-from agentkit.memory.records import Record
+from agentkit.memory.records import Record, check_tenant
 from agentkit.memory.rows import read_records
 from agentkit.messages import ToolCall, ToolResult
 from agentkit.window import Count
@@ -259,7 +259,7 @@ class Recall:
     ) -> None:
         self.pool: dict[str, Hit] = {}
         self._memory = memory
-        self._tenant = tenant
+        self._tenant = check_tenant(tenant)
         self._count = count
         self._where = where
         self._weights = weights

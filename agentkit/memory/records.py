@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, cast
 
 from agentkit.errors import RecordError
 from agentkit.sentences import split
@@ -27,6 +27,7 @@ SENTENCE_CHARS = 200  # about 40 English words: what one sentence needs to be re
 MAX_RECORD_CHARS = 2_000  # a long turn of a conversation; embedders read no further
 MAX_RAW_CHARS = 100_000  # the source of a record: a page or a tool result, not a book
 MAX_NAME_CHARS = 200  # of tenants, kinds, subjects, sources, and names and values of entities
+MOST_RECORDS = 2**62  # of one answer; a file of SQLite has no more rows
 MAX_ENTITIES = 32  # one sentence names no more
 
 Outcome = Literal["added", "merged", "superseded"]
@@ -173,15 +174,57 @@ def check_tenant(tenant: str) -> str:
     """Return the name of a tenant; there is no call without one.
 
     Raises:
-        RecordError: It is no text, empty, or too long.
+        RecordError: It is no text, empty, too long, or not the same once it is clean.
     """
     name = _checked("tenant", tenant, MAX_NAME_CHARS)
+    if name != tenant:  # clean, two names could be one, and one would read the other's memory
+        raise RecordError(
+            f"The tenant {tenant!r} holds a NUL or half a character.",
+            hint="Leave it out of the name; a tenant has one name and no other.",
+        )
     if not name.strip():
         raise RecordError(
             "The tenant is empty.",
             hint='Say whose memory it is: tenant="ada". There is no default.',
         )
     return name
+
+
+def check_id(id: str) -> str:  # noqa: A002
+    """Return the id of a record.
+
+    Raises:
+        RecordError: It is no text.
+    """
+    if not isinstance(id, str):
+        raise RecordError(
+            f"The id of a record is {type(id).__name__} {id!r:.40}, not text.",
+            hint='Give one id of a hit or of records(), e.g. "m3f9a1c20b7de".',
+        )
+    return clean_text(id)
+
+
+def check_ids(ids: str | Iterable[str]) -> list[str]:
+    """Return the ids of records, of one or of several.
+
+    Raises:
+        RecordError: One of them is no text.
+    """
+    several = isinstance(ids, Iterable) and not isinstance(ids, str | bytes | Mapping)
+    return [check_id(one) for one in ids] if several else [check_id(cast(str, ids))]
+
+
+def check_limit(limit: int | None) -> int | None:
+    """Return how many records are wanted; None for all.
+
+    Raises:
+        RecordError: It is no whole number.
+    """
+    if limit is None:
+        return None
+    if not isinstance(limit, int) or isinstance(limit, bool):
+        raise RecordError(f"limit is {limit!r}.", hint="Use a whole number, or None for all.")
+    return min(max(limit, 0), MOST_RECORDS)
 
 
 def check_share(name: str, value: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -208,7 +209,7 @@ def test_records_are_listed_by_kind_and_newest(memory: LongTermMemory) -> None:
     assert memory.count(tenant="nobody") == 0
 
 
-@pytest.mark.parametrize("tenant", ["", "  ", 7, None, "x" * 201])
+@pytest.mark.parametrize("tenant", ["", "  ", 7, None, "x" * 201, "a\x00b", "王\ud800"])
 def test_no_call_works_without_a_tenant(memory: LongTermMemory, tenant: object) -> None:
     for call in (
         lambda: memory.add("x", tenant=tenant),  # type: ignore[arg-type]
@@ -221,6 +222,57 @@ def test_no_call_works_without_a_tenant(memory: LongTermMemory, tenant: object) 
         with pytest.raises(RecordError) as caught:
             call()
         assert caught.value.hint
+
+
+def test_no_tenant_has_two_names(memory: LongTermMemory) -> None:
+    """Found by a user: what "a\\0b" wrote was counted nowhere and read by another tenant."""
+    memory.add("Eve's order is E-9.", tenant="a\ufffdb")
+
+    with pytest.raises(RecordError, match="NUL"):
+        memory.add("Bob's order is A-1.", tenant="a\x00b")
+
+    assert memory.tenants() == ["a\ufffdb"]
+
+
+@pytest.mark.parametrize("wrong", [["m1"], 5, None, {}, b"m1"], ids=repr)
+def test_an_id_that_is_no_text_is_named(memory: LongTermMemory, wrong: Any) -> None:
+    """Found by a user: the error spoke of the file and the disk."""
+    memory.add("One.", tenant="ada")
+    for call in (
+        lambda: memory.get(wrong, tenant="ada"),
+        lambda: memory.supersede(wrong, "Two.", tenant="ada"),
+        lambda: memory.expire(wrong, tenant="ada"),
+        lambda: memory.update_importance(wrong, 0.5, tenant="ada"),
+        lambda: memory.forget([wrong], tenant="ada"),
+    ):
+        with pytest.raises(RecordError, match=r"^The id of a record is ") as caught:
+            call()
+        assert "records()" in caught.value.hint
+    assert memory.count(tenant="ada") == 1
+
+
+def test_half_a_character_is_the_id_of_nothing(memory: LongTermMemory) -> None:
+    memory.add("One.", tenant="ada")
+
+    with pytest.raises(RecordError, match="has no record"):
+        memory.get("\ud83d", tenant="ada")
+
+
+@pytest.mark.parametrize("limit", [1.5, "5", True])
+def test_a_limit_is_a_whole_number(memory: LongTermMemory, limit: Any) -> None:
+    with pytest.raises(RecordError, match=r"^limit is ") as caught:
+        memory.records(tenant="ada", limit=limit)
+
+    assert "None for all" in caught.value.hint
+
+
+def test_a_limit_may_be_larger_than_any_store(memory: LongTermMemory) -> None:
+    memory.add("One. 一。", tenant="ada")
+
+    assert len(memory.records(tenant="ada", limit=10**30)) == 1
+    assert memory.records(tenant="ada", limit=-1) == []
+    with pytest.raises(RecordError, match=r"^kind is "):
+        memory.records(tenant="ada", kind=["fact"])  # type: ignore[arg-type]
 
 
 CALLS: dict[str, Callable[[LongTermMemory], object]] = {

@@ -22,7 +22,7 @@ from agentkit.errors import (
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.maintenance import check
 from agentkit.memory.recall import recall
-from tests.memory.conftest import Open
+from tests.memory.conftest import Open, ToyEmbedder
 
 
 @pytest.fixture
@@ -182,3 +182,38 @@ def test_errors_are_the_kits_own(memory: LongTermMemory) -> None:
     assert issubclass(StoreFullError, StoreError)
     assert not issubclass(RecordError, StoreError)
     assert SetupError("x", hint="y").hint == "y"
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("", "path of the store"),
+        (5, "path of the store is 5"),
+        (None, "path of the store is None"),
+        (b"memory.db", "path of the store"),
+        ("x\x00y", "NUL"),
+        ("{tmp}/记忆\ud800.db", "half a character"),
+        ("{tmp}/" + "x" * 300, "name too long"),
+        ("{tmp}", "is a folder"),
+        ("{tmp}/missing/memory.db", "no folder"),
+    ],
+)
+def test_a_path_that_can_be_no_store_says_why(tmp_path: Path, path: object, said: str) -> None:
+    """Found by a user: these came out as errors of Python, SQLite and the system."""
+    place = path.replace("{tmp}", str(tmp_path)) if isinstance(path, str) else path
+
+    with pytest.raises(StoreError, match=f"(?i){said}") as caught:
+        LongTermMemory.open(place, embedder=ToyEmbedder())  # type: ignore[arg-type]
+
+    assert caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("path", ["/dev/null", "/dev/full"])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_device_is_no_store(path: str, read_only: bool) -> None:
+    with pytest.raises(StoreError, match="no file") as caught:
+        LongTermMemory.open(path, embedder=ToyEmbedder(), read_only=read_only)
+
+    assert "memory.db" in caught.value.hint
