@@ -11,12 +11,16 @@ Read after: lab.py, doctor.py, runtests.py, demo.py.     Read next: bootstrap.py
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from agentkit.errors import AgentkitError
 
+MAX_NAME_CHARS = 200  # of a file, in a complaint; the end of a path tells most
 BROKEN_PIPE = 141  # what a shell calls a program that wrote to a pipe nobody reads any more
 
 
@@ -43,6 +47,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    _fill_closed_streams()
     _speak_utf8()
     options = parse(sys.argv[1:] if argv is None else argv)
     try:
@@ -51,13 +56,59 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.flush()  # a reader that went away is noticed here, not at the exit
         return status
     except AgentkitError as error:
-        print(f"agentkit: {error}", file=sys.stderr)
+        _complain(str(error))
         return 1
     except BrokenPipeError:  # as in `agentkit window FILE | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return BROKEN_PIPE
+    except OSError as error:
+        _complain(_in_words(error))
+        return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _complain(text: str) -> None:
+    """Tell a person what went wrong, if there is anywhere to tell it."""
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(f"agentkit: {text}\n")
+        sys.stderr.flush()
+
+
+def _in_words(error: OSError) -> str:
+    """Say what the system refused: a file that it names, or else the output."""
+    said = error.strerror or str(error)
+    if error.filename is not None:
+        name = os.fsdecode(error.filename)[-MAX_NAME_CHARS:]
+        return f"A file {name!r} cannot be used: {said}.\nHint: Give another path."
+    _give_up_output()
+    return f"The output cannot be written: {said}.\nHint: Write it somewhere else."
+
+
+def _give_up_output() -> None:
+    """Let what is still to be written go nowhere, so that the exit is quiet."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Closed(io.TextIOBase):
+    """Stands for an output that was closed before we began, as by `>&-`."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "it is closed")
+
+
+def _fill_closed_streams() -> None:
+    """Keep files from taking the place of a standard stream that is closed.
+
+    On Windows a program without a console has none from the start, and nobody misses them.
+    """
+    if sys.platform == "win32":
+        return
+    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(free)
+    sys.stdout = sys.stdout or _Closed()
 
 
 def _speak_utf8() -> None:
@@ -131,7 +182,9 @@ def _add_conversations(commands: argparse._SubParsersAction[argparse.ArgumentPar
         "--memory", type=Path, metavar="FILE", help="remember across conversations, in this file"
     )
     for command in (demo, chat):
-        command.add_argument("--notes-file", type=Path, help="where the notes go")
+        command.add_argument(
+            "--notes-file", type=Path, help="where notes go, instead of your data folder"
+        )
         command.add_argument("--model", help="PROVIDER:NAME, instead of the offline reader")
 
 
