@@ -7,7 +7,7 @@ An argument is recognised by its type, its choices, its name and its description
 that order. One that must be there and cannot be found is an open question: the reader
 then asks the user instead of making something up.
 
-Read after: language.py, values.py, intent.py.     Read next: reader.py.
+Read after: language.py, values.py, intent.py, things.py.     Read next: reader.py.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 from agentkit.models import values
 from agentkit.models.intent import asks, content, headline
 from agentkit.models.language import VERBS, concepts, gist, topic
+from agentkit.models.things import named_thing
 from agentkit.text import fold
 from agentkit.tools import ToolSpec
 
@@ -140,7 +141,7 @@ def _string(
     if named is not None:
         return named
     if kind in ("text", "title", "other") and _points(schema, tool):
-        return values.identifier(request) or values.quoted(request) or topic(request, VERBS) or None
+        return values.identifier(request) or values.quoted(request) or _called(request)
     match kind:
         case "id":
             return values.identifier(request) or (values.quoted(request) if needed else None)
@@ -159,11 +160,17 @@ def _string(
     return (values.quoted(request) or content(whole) or None) if needed else None
 
 
+def _called(request: str) -> str | None:
+    """Return what a request calls something that is there: as it is said, else what it is about."""
+    about = topic(request, VERBS)
+    return (named_thing(request) or about) if about else None
+
+
 def _words(request: str, kind: str, tool: ToolSpec, *, needed: bool) -> str | None:
     """Return the words that a request hands over, or their headline."""
     if tool.tier != "write":
         brief = gist(request)
-        wanted = values.quoted(brief) or (topic(brief, VERBS) if kind == "title" else "")
+        wanted = values.quoted(brief) or (_called(brief) if kind == "title" else "")
         return wanted or (content(request) if kind == "text" else None) if needed else None
     if not needed and asks(gist(request)):
         return None

@@ -162,6 +162,13 @@ def courtesy(request: str) -> str:
     return next(kind for kind, words in _COURTESIES.items() if re.search(rf"(?:{words})", text))
 
 
+def without_courtesy(request: str) -> str:
+    """Return a request without the "please" and "could you" at its beginning."""
+    text = request.strip()
+    polite = _POLITE.match(fold(text))
+    return text[polite.end() :] if polite and len(fold(text)) == len(text) else text
+
+
 def personal(request: str) -> bool:
     """Return whether a request is about the user, so that their own notes may know."""
     return _PERSONAL.search(_POLITE.sub("", fold(request))) is not None

@@ -8,7 +8,7 @@ The reader knows nothing. It picks tools by their descriptions, fills arguments 
 their schemas, and answers with sentences it was given. A fact that was not packed
 cannot be said, so a memory that fails shows as a wrong answer and not as a lucky guess.
 
-Read after: choice.py, norms.py, phrases.py.     Read next: ../loop.py.
+Read after: choice.py, norms.py, things.py, phrases.py.     Read next: ../loop.py.
 Built in:   notebooks/06_the_loop.ipynb
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentkit.messages import LOST_RESULT, Message, ModelSaid, ToolCall, Usage
 from agentkit.models.arguments import Filled
@@ -26,6 +26,7 @@ from agentkit.models.intent import asks, command_length, courtesy
 from agentkit.models.language import concepts, gist
 from agentkit.models.norms import about_rules, asked_about, binds, denies
 from agentkit.models.phrases import WAS_ASKED, found_nothing, phrase, say, says_nothing, told
+from agentkit.models.things import the_one_near
 from agentkit.sentences import sentences
 from agentkit.tokens import Counter
 from agentkit.tools import ToolSpec
@@ -72,7 +73,10 @@ class ReaderModel:
         view = look(packed.messages())
         calls: tuple[ToolCall, ...] = ()
         text = ""
-        if view.results:
+        again = _again(view)
+        if again is not None:
+            calls = (again,)
+        elif view.results:
             text = phrase(view.results, question=view.question)
         else:
             found = choose(view.question, tools)
@@ -155,6 +159,18 @@ def _call(view: View, tool: ToolSpec, filled: Filled) -> ToolCall:
     return ToolCall(
         f"call_{hashlib.sha256(seed.encode()).hexdigest()[:8]}", tool.name, filled.values
     )
+
+
+def _again(view: View) -> ToolCall | None:
+    """Return the call once more with the one name that its error offers, or None."""
+    if len(view.results) != 1 or not view.results[0][1].is_error:
+        return None
+    call, error = view.results[0]
+    for name, value in call.arguments.items():
+        near = the_one_near(value, error.text) if isinstance(value, str) else None
+        if near:
+            return replace(call, id=f"{call.id}_2", arguments={**call.arguments, name: near})
+    return None
 
 
 def answer(view: View) -> str | None:
