@@ -31,6 +31,8 @@ def as_path(path: str | Path, *, what: str, error: type[AgentkitError]) -> Path:
         raise error(
             f"The path of the {what} is {path!r}.", hint='Give the path of a file: "name.json".'
         )
+    if isinstance(os.fspath(path), bytes):
+        raise error(f"The path of the {what} is bytes.", hint="Decode it: os.fsdecode(path).")
     if "\x00" in str(path):
         raise error(
             f"The path of the {what} holds a NUL character: {str(path)!r}.",
