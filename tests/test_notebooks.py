@@ -88,7 +88,12 @@ GOOD = """\
 # |---|---|---|---|
 # | 30 min | 02 | `tiny_pack` | `window` |
 #
-# You see what fills the window, as [02](02_good.ipynb) promised.
+# You see what fills the window, as [02](02_good.ipynb) promised; notebooks 10, 11 and 13 wait.
+#
+# | route | notebooks |
+# |---|---|
+# | 90 minutes | 02, 12 |
+#
 # A budget of 400 is 75 % full at 300.
 #
 # ```
@@ -199,6 +204,7 @@ BROKEN: list[tuple[Guard, Callable[[list[Any]], None], str]] = [
     (guards.links_lead_somewhere, _say("[04](04_gone.ipynb)"), "leads nowhere"),
     (guards.links_lead_somewhere, _say("[out](../README.md)"), "leads nowhere"),
     (guards.numbers_are_seen, _say("It takes 1,234 tokens."), "1,234"),
+    (guards.numbers_are_seen, _say("\n## Sizes\n\n| a | size |\n|---|---|\n| b | 91 |"), "91"),
     (guards.checks_both, _put(3, "show_source(pack)"), "not on yours and the package's"),
     (guards.checks_both, _put(3, "run_checks(pack, [])"), "never shows"),
     (guards.has_exercises, _put(5, "1"), "NotImplementedError"),

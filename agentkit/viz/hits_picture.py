@@ -116,7 +116,7 @@ def hits_text(hits: Hits, without: Hits | None = None) -> str:
     lines = [headline(hits), *(f"degraded: {reason}" for reason in hits.degraded)]
     shown = hits[:MAX_TABLE]
     if shown:
-        head = ["", "score", "words", "meaning", "lent", "id", "text"]
+        head = ["", "score", "words", "meaning", "neighbours", "id", "text"]
         rows = [head, *(_cells(at, hit) for at, hit in enumerate(shown, 1))]
         columns = [max(width(row[i]) for row in rows) for i in range(len(head))]
         for row in rows:

@@ -3,9 +3,9 @@
     Report ──marks()──▶ turn 9: ◆ compressed, ▼ 3 dropped
            ──changes()─▶ turn 9: history 193 → 40, summary 0 → 61
 
-A compression by the monitor is in its snapshot. Another one is seen in the numbers: the
-history shrank and a summary grew, from one turn to the next. So a report tells of one,
-whoever made it.
+A compression by the monitor is in its snapshot. Another one is seen in the numbers: from
+one turn to the next the history shrank, and a summary grew or, with nothing dropped, stands
+in its place. So a report tells of one, whoever made it.
 
 Read after: snapshot.py.     Read next: window_timeline.py.
 """
@@ -62,7 +62,8 @@ def changes(report: Report) -> list[Change]:
     for before, after in zip(report.snapshots, report.snapshots[1:], strict=False):
         old, new = tokens_by_role(before), tokens_by_role(after)
         shrank = new.get("history", 0) < old.get("history", 0)
-        if after.compressed or (shrank and new.get("summary", 0) > old.get("summary", 0)):
+        summed = new.get("summary", 0) > (old.get("summary", 0) if after.dropped else 0)
+        if after.compressed or (shrank and summed):
             found.append(Change(before, after))
     return found
 

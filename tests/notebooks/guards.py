@@ -32,7 +32,8 @@ BANNED = re.compile(r"\b(?:simply|just|easy|easily|powerful|obviously)\b", re.IG
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u26ff\u2705\u2728\u274c\u2b50]")
 LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?![\w])")
-NOTEBOOK_NUMBER = re.compile(r"\b0\d\b|\b[Nn]otebooks? \d+")
+NOTEBOOK_NUMBER = re.compile(r"\b0\d\b|\b[Nn]otebooks? \d+(?:, \d+)*(?: and \d+)?")
+MAP = re.compile(r"^\| (?:notebook|route) \|.*\n(?:\|.*\n?)+", re.MULTILINE)  # of the series
 PLACE = re.compile(r"/tmp/|/home/|/Users/|/root/|[A-Z]:\\|site-packages")
 
 
@@ -184,12 +185,15 @@ def links_lead_somewhere(lesson: Lesson) -> Iterator[str]:
 
 
 def numbers_are_seen(lesson: Lesson) -> Iterator[str]:
-    """A number of two or more digits in the prose is one that a cell or an output shows."""
+    """A number of two or more digits in the prose is one that a cell or an output shows.
+
+    The header table and the map of the series name minutes, which no cell can show.
+    """
     cells = "\n".join(text for cell in lesson.code() for text in (cell.source, *shown(cell)))
     seen = {_number(match.group()) for match in re.finditer(r"\d[\d,_]*(?:\.\d+)?", cells)}
     prose = re.sub(r"^\|.*$", "", lesson.prose().split("\n## ")[0], flags=re.MULTILINE)
     prose += "\n## ".join(["", *lesson.prose().split("\n## ")[1:]])
-    for match in NUMBER.finditer(NOTEBOOK_NUMBER.sub("", prose)):
+    for match in NUMBER.finditer(NOTEBOOK_NUMBER.sub("", MAP.sub("", prose))):
         said = _number(match.group())
         if len(re.sub(r"\D", "", match.group())) >= 2 and not seen & {said, said / 100}:
             yield f"its prose says {match.group()}, which no cell shows"

@@ -149,6 +149,26 @@ def test_a_history_that_only_shrank_was_not_compressed() -> None:
     assert "compressed" not in WindowTimeline(report).as_text()
 
 
+def test_a_second_compression_is_marked_though_its_summary_is_no_longer_than_the_first() -> None:
+    """By design: a full summary takes in more rounds and stays at its limit."""
+    rounds = [Section("rounds", "word " * size, rank=1) for size in (20, 8, 20, 8)]
+    first, second, third, fourth = rounds
+    report = seen(
+        window_of(RULES, first),
+        window_of(RULES, SUMMARY, second),
+        window_of(RULES, SUMMARY, third),
+        window_of(RULES, SUMMARY, fourth),
+    )
+
+    assert [change.after.turn for change in changes(report)] == [2, 4]
+
+
+def test_rounds_that_were_dropped_beside_a_summary_were_not_compressed() -> None:
+    report = seen(window_of(SUMMARY, talk(1), talk(2), talk(3)), window_of(SUMMARY, talk(3)))
+
+    assert changes(report) == []
+
+
 def test_every_compression_of_a_monitor_is_marked_and_what_it_summed_up_is_not_dropped() -> None:
     """Also one whose summary got shorter: the monitor says that it compressed."""
     monitor = Monitor(window=WINDOW, reserve=RESERVE)
