@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +98,42 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path: Path) -> None:
         _, said = started.communicate(timeout=120)
 
     assert (started.returncode, said) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+@pytest.mark.parametrize("output", ["/dev/full", "&-"])
+@pytest.mark.parametrize(
+    "command", ["window talk.json", "window talk.json --json", "doctor --json"]
+)
+def test_an_output_that_takes_nothing_is_said_and_no_success(
+    tmp_path: Path, command: str, output: str
+) -> None:
+    (tmp_path / "talk.json").write_text('[{"role": "user", "content": "你好"}]', encoding="utf-8")
+    program = f"{shlex.quote(sys.executable)} -m agentkit {command} >{output}"
+
+    done = subprocess.run(
+        program, shell=True, cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=120
+    )
+
+    why = "it is closed" if output == "&-" else "No space left on device"
+    said = f"agentkit: The output cannot be written: {why}.\nHint: Write it somewhere else.\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_a_file_that_the_system_refuses_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(options: Any) -> int:
+        raise OSError(errno.ENAMETOOLONG, "File name too long", "报告" * 200)
+
+    monkeypatch.setitem(cli.COMMANDS, "doctor", fail)
+
+    status = cli.main(["doctor"])
+
+    said = capsys.readouterr().err
+    assert status == 1
+    assert said.startswith("agentkit: A file '" + "报告" * 100 + "' cannot be used")
+    assert "cannot be used: File name too long.\nHint: Give another path.\n" in said
 
 
 def test_a_chat_without_standard_input_ends_at_once(tmp_path: Path) -> None:
