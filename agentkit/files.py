@@ -17,6 +17,8 @@ from typing import Any
 from agentkit.errors import AgentkitError
 
 ENCODING = "utf-8"
+# What reading JSON of an unknown shape may raise: too deep, infinite, missing, of another type.
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def as_path(path: str | Path, *, what: str, error: type[AgentkitError]) -> Path:
@@ -99,3 +101,14 @@ def write_text(path: str | Path, text: str, *, what: str, error: type[AgentkitEr
             f"The {what} {file.name} cannot be written: {fault.strerror or fault}.",
             hint="Give a file in a folder that exists, may be written to, and has room.",
         ) from fault
+
+
+def texts(entries: Any) -> tuple[str, ...]:
+    """Return a list of texts as JSON holds it.
+
+    Raises:
+        TypeError: It is no list; one text would be taken for its letters.
+    """
+    if not isinstance(entries, list):
+        raise TypeError("no list")
+    return tuple(map(str, entries))

@@ -23,6 +23,7 @@ from typing import Any, Literal, get_args
 from agentkit.compress import pinned_text, standing
 from agentkit.errors import AgentkitError, BudgetError, RecordError
 from agentkit.events import Condensed
+from agentkit.files import UNREADABLE, texts
 from agentkit.memory.archive import FOUND, Archive
 from agentkit.memory.erase import Erasure
 from agentkit.memory.forgetting import FORGOTTEN
@@ -247,10 +248,10 @@ class ShortTermMemory:
                 )
             held = list(Archive.from_json(data["rounds"]))
             archive = Archive.from_json(data["archive"])
-            summary, pinned = _summary(data["summary"]), tuple(map(str, data["pinned"]))
+            summary, pinned = _summary(data["summary"]), texts(data["pinned"])
         except RecordError:
             raise
-        except (ValueError, KeyError, TypeError, RecursionError, AgentkitError) as error:
+        except (*UNREADABLE, AgentkitError) as error:
             raise RecordError(
                 f"This is no saved short-term memory: {type(error).__name__}.",
                 hint="Give load the text that as_json returned.",

@@ -14,7 +14,6 @@ Built in:   notebooks/08_short_term_and_working_memory.ipynb
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
@@ -23,6 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentkit.errors import RecordError
+from agentkit.files import UNREADABLE, read_text, texts, write_text
 from agentkit.memory.policy import Decision, refusal
 from agentkit.memory.policy_file import Policy, load_policy
 from agentkit.memory.records import Draft, one_sentence
@@ -229,37 +229,34 @@ class WorkingMemory:
             return cls(
                 str(data["goal"]),
                 tuple(Known(str(k["text"]), str(k["source"])) for k in data["facts"]),
-                tuple(map(str, data["hypotheses"])),
-                tuple(map(str, data["next_steps"])),
+                texts(data["hypotheses"]),
+                texts(data["next_steps"]),
                 tuple(DeadEnd(str(d["what"]), str(d["why"])) for d in data["dead_ends"]),
                 {str(name): int(n) for name, n in data["counters"].items()},
             )
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise RecordError(
                 f"This is no saved working memory: {type(error).__name__}.",
                 hint="Give the text that as_json returned.",
             ) from error
 
-    def save(self, path: Path) -> None:
-        """Write it to a file, whole or not at all."""
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.write_text(self.as_json(), encoding="utf-8", newline="\n")
-        part.replace(path)
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, whole or not at all.
+
+        Raises:
+            RecordError: It cannot be written; says why.
+        """
+        write_text(path, self.as_json(), what="working memory", error=RecordError)
 
     @classmethod
-    def load(cls, path: Path) -> WorkingMemory:
+    def load(cls, path: str | Path) -> WorkingMemory:
         """Read a file that `save` wrote.
 
         Raises:
             RecordError: It cannot be read; says why.
         """
-        try:
-            return cls.from_json(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise RecordError(
-                f"The working memory {path.name} cannot be read: {error.strerror}.",
-                hint="Save it first: memory.save(path).",
-            ) from error
+        hint = "Save it first: memory.save(path)."
+        return cls.from_json(read_text(path, what="working memory", error=RecordError, hint=hint))
 
 
 def _kept(

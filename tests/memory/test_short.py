@@ -235,6 +235,17 @@ def test_what_is_no_saved_memory_is_refused_and_changes_nothing(text: str) -> No
     assert memory.as_json() == before
 
 
+@pytest.mark.parametrize("wrong", ["Answer in English.", "用中文回答。", {"a": 1}, None])
+def test_a_saved_pin_is_not_taken_for_its_letters(wrong: object) -> None:
+    memory = filled()
+    data = json.loads(memory.as_json())
+
+    with pytest.raises(RecordError, match="no saved short-term memory"):
+        memory.load(json.dumps({**data, "pinned": wrong}))
+
+    assert list(memory.pinned) == data["pinned"]
+
+
 def test_an_archive_finds_the_newer_of_equals() -> None:
     memory = ShortTermMemory(count=COUNT, least=1, most=2)
     for answer in ("first", "second", "third", "fourth", "fifth"):

@@ -167,11 +167,40 @@ def test_it_is_saved_and_read_again_in_words_a_person_can_read(tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
+@pytest.mark.parametrize("kind", [str, Path])
+def test_its_path_is_text_or_a_path(tmp_path: Path, kind: type) -> None:
+    task().save(kind(tmp_path / "任务.json"))
+
+    assert WorkingMemory.load(kind(tmp_path / "任务.json")) == task()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"\xff\xfe{\x00", "no text in UTF-8"), (b"[" * 100_000, "RecursionError"), (b"", "JSON")],
+)
+def test_a_file_that_holds_none_says_why(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "task.json").write_bytes(content)
+
+    with pytest.raises(RecordError, match=said):
+        WorkingMemory.load(str(tmp_path / "task.json"))
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="cannot be written") as refused:
+        task().save(tmp_path / "none" / "task.json")
+
+    assert "folder" in refused.value.hint
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "null", "[]", "{}", '{"version": 1}', '{"version": 2, "goal": ""}', "{" * 100_000,
      json.dumps({"version": 1, "goal": "", "facts": [1], "hypotheses": [], "next_steps": [],
-                 "dead_ends": [], "counters": {}})],
+                 "dead_ends": [], "counters": {}}),
+     json.dumps({"version": 1, "goal": "", "facts": [], "hypotheses": "Perhaps.",
+                 "next_steps": [], "dead_ends": [], "counters": {}}),
+     json.dumps({"version": 1, "goal": "", "facts": [], "hypotheses": [], "next_steps": [],
+                 "dead_ends": [], "counters": {"tries": float("inf")}})],
 )  # fmt: skip
 def test_what_is_no_saved_memory_is_refused(text: str) -> None:
     with pytest.raises(RecordError):
