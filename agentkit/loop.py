@@ -45,6 +45,7 @@ from agentkit.messages import (
     user,
 )
 from agentkit.models import Model
+from agentkit.models.reasons import in_chinese
 from agentkit.slim import MAX_RESULT, slim
 from agentkit.text import HAN, clean_json, clean_text
 from agentkit.tools import Consent, ToolSpec, ask_consent, check_call, find_tool, relevant
@@ -248,8 +249,7 @@ class _Running:
             if not said.tool_calls:
                 return said.text
             if self.stopped is not None:  # it was told to answer, and asks again
-                frame = STOPPED[HAN.search(text) is not None]
-                return said.text.strip() or frame.format(self.stopped)
+                return said.text.strip() or _stopped(self.stopped, text)
             self.live.append(said.message())
             calls = len(said.tool_calls)
             self.steps.append([(call, await self._call(call, calls)) for call in said.tool_calls])
@@ -405,6 +405,13 @@ class _Running:
             self.stopped,
             error,
         )
+
+
+def _stopped(reason: str, request: str) -> str:
+    """Return what is said in the place of a model that asks for tools it no longer has."""
+    if HAN.search(request):
+        return STOPPED[1].format(in_chinese(reason))
+    return STOPPED[0].format(reason)
 
 
 def _checked(result: object) -> ToolResult:

@@ -4,7 +4,7 @@
 
 Everything between quotation marks comes from the window; the rest is a fixed frame.
 
-Read after: language.py.     Read next: reader.py.
+Read after: language.py, reasons.py.     Read next: reader.py.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from agentkit.guard import is_empty
 from agentkit.messages import Message, ToolCall, ToolResult
 from agentkit.models.language import concepts, is_chinese
+from agentkit.models.reasons import in_chinese
 from agentkit.sentences import sentences
 
 MOST_ITEMS = 5  # of a list; a person asks for more if they want more
@@ -106,7 +107,8 @@ def phrase(results: Sequence[tuple[ToolCall, Message]], *, question: str) -> str
     """Return what the last results say. Earlier ones of the turn led to them."""
     call, last = results[-1]
     if last.is_error:
-        return say("failed", question, text=_short(last.text))
+        why = in_chinese(last.text) if is_chinese(question) else last.text
+        return say("failed", question, text=_short(why))
     value = _parse(last.text)
     if isinstance(value, Mapping | list):
         named = concepts(call.name.rpartition(".")[2])  # "memory.recall" changes nothing
