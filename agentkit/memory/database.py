@@ -231,7 +231,7 @@ def open_database(
         StoreError: One of its children says why it cannot be opened.
     """
     name = IN_MEMORY
-    if path != IN_MEMORY:
+    if str(path) != IN_MEMORY:
         place = as_path(path, what="store", error=StoreError).absolute()
         _check_place(place, read_only=read_only)
         name = str(place)

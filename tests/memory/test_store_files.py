@@ -217,3 +217,15 @@ def test_a_device_is_no_store(path: str, read_only: bool) -> None:
         LongTermMemory.open(path, embedder=ToyEmbedder(), read_only=read_only)
 
     assert "memory.db" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_store_in_memory_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with LongTermMemory.open(kind(":memory:"), embedder=ToyEmbedder()) as memory:
+        memory.add("Ada likes tea. 茶。", tenant="ada")
+
+    assert list(tmp_path.iterdir()) == []
