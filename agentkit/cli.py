@@ -70,8 +70,10 @@ def main(argv: list[str] | None = None) -> int:
 
 def _complain(text: str) -> None:
     """Tell a person what went wrong, if there is anywhere to tell it."""
+    from agentkit.text import printable
+
     with suppress(OSError, AttributeError):
-        sys.stderr.write(f"agentkit: {text}\n")
+        sys.stderr.write(printable(f"agentkit: {text}\n", keep="\n"))
         sys.stderr.flush()
 
 
@@ -190,7 +192,9 @@ def _add_conversations(commands: argparse._SubParsersAction[argparse.ArgumentPar
 
 def _add_window(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     window = commands.add_parser("window", help="what fills the window of a transcript")
-    window.add_argument("file", type=Path, metavar="FILE", help="of any agent; see the README")
+    window.add_argument(
+        "file", type=Path, metavar="FILE", help="of any agent, - for standard input; see the README"
+    )
     window.add_argument("--json", action="store_true", help="for programs")
     window.add_argument("--html", type=Path, metavar="OUT", help="write one page as well")
     window.add_argument("--model", help="count and judge for another model")

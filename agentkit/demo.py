@@ -28,7 +28,7 @@ from agentkit.memory.tenant_memory import TenantMemory
 from agentkit.messages import ToolCall
 from agentkit.models import load_model
 from agentkit.session import Session
-from agentkit.text import terms
+from agentkit.text import printable, terms
 from agentkit.tools import ToolSpec
 from agentkit.trace import Trace
 
@@ -90,7 +90,7 @@ async def _demo(lang: Language, notes_file: Path, model: str | None) -> int:
                 print(f"\n{line('you', text, lang)}")
                 await _turn(session, text, lang)
     except AgentkitError as error:
-        print(f"\n{said['failed'].format(why=error)}", file=sys.stderr)
+        print(printable(f"\n{said['failed'].format(why=error)}", keep="\n"), file=sys.stderr)
         return 1
     return _judge(session, notes_file, lang)
 
@@ -117,9 +117,9 @@ def _judge(session: Session, notes_file: Path, lang: Language) -> int:
     """Say whether the note is in its file and was found again."""
     said, wrong = SENTENCES[lang], _what_is_wrong(session, notes_file, lang)
     if wrong:
-        print(f"\n{said['failed'].format(why=wrong)}", file=sys.stderr)
+        print(printable(f"\n{said['failed'].format(why=wrong)}", keep="\n"), file=sys.stderr)
         return 1
-    print(f"\n{said['worked'].format(file=notes_file)}")
+    print(f"\n{printable(said['worked'].format(file=notes_file))}")
     return 0
 
 
@@ -196,16 +196,16 @@ async def _chat(notes_file: Path, model: str | None, memory_file: Path | None) -
                 try:
                     await _turn(session, text)
                 except AgentkitError as error:
-                    print(f"error  {error}")
+                    print(line("error", str(error)))
     except AgentkitError as error:
-        print(f"\nIt did not work. {error}", file=sys.stderr)
+        print(printable(f"\nIt did not work. {error}", keep="\n"), file=sys.stderr)
         return 1
     return 0
 
 
 async def _consent(call: ToolCall, tool: ToolSpec) -> bool:
     """Ask in the terminal before a destructive call; without a terminal, allow nothing."""
-    wanted = f"{tool.name} {call.arguments_json()}"
+    wanted = printable(f"{tool.name} {call.arguments_json()}")
     if not _is_terminal():
         print(f"refuse {wanted}: the input is no terminal, so there is nobody to ask")
         return False

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from agentkit.snapshot import Snapshot, spent
-from agentkit.text import pad
+from agentkit.text import pad, printable
 from agentkit.trace import Entry
 
 Language = Literal["en", "zh"]
@@ -80,7 +80,7 @@ SENTENCES: Mapping[Language, Mapping[str, str]] = {
 def line(label: str, text: str, lang: Language = "en") -> str:
     """Return a line of the conversation: its label, then the text from one column on."""
     shown = CHINESE_LABELS[label] if lang == "zh" else label
-    return pad(shown, LABEL_COLUMNS) + text
+    return pad(shown, LABEL_COLUMNS) + printable(text, keep="\n\t")
 
 
 def show(entry: Entry, lang: Language = "en") -> str:

@@ -29,6 +29,9 @@ _ASCII_PIECE = re.compile(
     r"[a-z0-9]+(?:'[a-z0-9]+)?"
 )  # the same for folded ASCII, four times faster
 
+# C0, DEL, C1, separators of lines, and what turns the direction of writing.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
 # Words of English that say how a sentence is built, not what it is about. Question words
 # are among them: they match every other question and no answer.
 STOP_WORDS = frozenset(
@@ -68,6 +71,30 @@ def clean_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [clean_json(item) for item in value]
     return value
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    """Return a text as a terminal may show it: one line, and no command to the terminal.
+
+    A transcript and the name of a file may hold anything. ESC, as it begins a command to clear
+    the screen or to set its title, becomes "␛"; a mark that turns the direction of what follows
+    becomes U+FFFD, since it makes a line read otherwise than it is.
+
+    Args:
+        text: Of any origin.
+        keep: Control characters that stay, e.g. "\n" where a text may have several lines.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = clean_text(text.replace("\r\n", "\n"), max_chars=len(text))
+    return _UNPRINTABLE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
+
+
+def _shown(control: str) -> str:
+    code = ord(control)
+    if code < 32:
+        return chr(0x2400 + code)  # Unicode has a picture of each
+    return "\u2421" if code == 127 else "\ufffd"
 
 
 def fold(text: str) -> str:

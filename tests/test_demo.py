@@ -18,6 +18,7 @@ from agentkit.errors import ModelError
 from agentkit.events import (
     Answered,
     Compressed,
+    Event,
     Failed,
     Forgot,
     HandoverWritten,
@@ -413,3 +414,25 @@ def test_the_kits_own_words_around_an_event_are_chinese_when_asked(
 def test_the_bar_is_never_wider_than_it_is(used: int, filled: int) -> None:
     assert demo_lines.bar(used, 700).count("#") == filled
     assert demo_lines.bar(used, 0).startswith("[")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Answered("\x1b[2Jone\n二\x07"),
+        ToolReturned("c", "t", "\x1b[2J二", False, 1),
+        Stopped("\x1b[2J"),
+        ServerChanged("\x1b[2J", "down", "\x07"),
+        Recalled("wide", "q", ({"id": "1", "text": "\x1b[2J"},)),
+        Wrote("m1", "\x1b[2J"),
+    ],
+)
+def test_no_line_of_a_conversation_commands_the_terminal(event: Event) -> None:
+    trace = Trace(clock=FixedClock())
+    trace.append(event, turn="t1")
+
+    shown = demo_lines.show(next(iter(trace)))
+
+    assert "␛" in shown
+    assert not set("\x1b\x07") & set(shown)
+    assert ("\n" in shown) == isinstance(event, Answered)

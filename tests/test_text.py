@@ -14,6 +14,7 @@ from agentkit.text import (
     one_line,
     overlap,
     pad,
+    printable,
     stem,
     terms,
     width,
@@ -37,6 +38,34 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()))  # surrogates and NUL a
 )
 def test_what_crosses_the_border_is_valid(text: str, clean: str) -> None:
     assert clean_text(text) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("两份报告 and two 🙂 👨\u200d👩\u200d👧", "两份报告 and two 🙂 👨\u200d👩\u200d👧"),
+        ("\x1b[2J\x1b]0;OWNED\x07", "␛[2J␛]0;OWNED␇"),
+        ("a\nb\tc\rd\x7f", "a␊b␉c␍d␡"),
+        ("\x9b31m\u202eabc\u2066\u2028", "\ufffd31m\ufffdabc\ufffd\ufffd"),
+        ("caf\udce9.md", "caf\ufffd.md"),
+    ],
+)
+def test_a_terminal_gets_no_command_from_a_text(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+def test_the_lines_of_an_answer_stay() -> None:
+    assert printable("一\r\n二\n\tthree\x1b", keep="\n\t") == "一\n二\n\tthree␛"
+
+
+@STEADY
+@given(ANY_TEXT)
+def test_what_is_printable_is_one_line_and_stays_so(text: str) -> None:
+    shown = printable(text)
+
+    assert len(shown.splitlines()) <= 1
+    assert printable(shown) == shown
+    shown.encode()
 
 
 @STEADY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,22 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "none.json", tmp_path):
         with pytest.raises(TranscriptError):
             read_transcript(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes by name here")
+def test_a_pipe_and_a_device_are_refused_before_they_are_opened(tmp_path: Path) -> None:
+    """A pipe that nobody writes to would never open, and /dev/zero never end."""
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(TranscriptError, match="pipe cannot be read: it is a pipe"):
+        read_transcript(tmp_path / "pipe")
+    with pytest.raises(TranscriptError, match="zero cannot be read: it is a device"):
+        read_transcript(Path("/dev/zero"))
+
+
+def test_a_file_of_nul_bytes_is_not_called_empty(tmp_path: Path) -> None:
+    with pytest.raises(TranscriptError, match="its first 300 bytes are NUL or blank"):
+        read(tmp_path, b"\x00" * 300)
 
 
 def claude(kind: str, uuid: str, parent: str | None, message: Any, **more: Any) -> dict[str, Any]:

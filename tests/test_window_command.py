@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -329,3 +331,49 @@ def test_a_request_that_replaces_an_earlier_one_is_no_summary(tmp_path: Path) ->
     path.write_text("\n".join(json.dumps(each) for each in requests), encoding="utf-8")
 
     assert [line.name for line in window_report(path).sections] == ["user"]
+
+
+ESCAPES = "\x1b]0;OWNED\x07\x1b[2J\u202e 报告"
+
+
+def test_a_transcript_gives_the_terminal_no_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By design: its texts, names of tools and the name of its file may come from anybody."""
+    said = [{"role": "user", "content": ESCAPES}, {"role": "assistant", "content": ESCAPES}]
+    said[1] |= {"tool_calls": [call("c1" + ESCAPES, ESCAPES)]}
+    said += [{"role": "tool", "tool_call_id": "lost" + ESCAPES, "content": ESCAPES}]
+    path = saved(tmp_path, said).rename(tmp_path / "\x1b[31mname.json")
+
+    assert cli.main(["window", str(path)]) == 0
+    assert cli.main(["window", str(path.with_name("\x1b[31mnone"))]) == 1
+
+    shown = capsys.readouterr()
+    assert "␛[31mname.json" in shown.out
+    assert "␛]0;OWNED␇␛[2J\ufffd 报告" in shown.out
+    assert "␛[31mnone cannot be read" in shown.err
+    assert not set("\x1b\x07\u202e") & set(shown.out + shown.err)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only here may a name hold any bytes")
+def test_a_file_whose_name_is_no_utf_8_gets_its_page(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.json"))
+    saved(tmp_path, CHAT).rename(path)
+
+    assert cli.main(["window", str(path), "--html", str(tmp_path / "page.html")]) == 0
+
+    assert "caf\ufffd.json" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_dash_is_standard_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path, CHAT)
+    assert cli.main(["window", str(path)]) == 0
+    of_file = capsys.readouterr().out
+
+    with path.open(encoding="utf-8") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert cli.main(["window", "-", "--html", str(tmp_path / "page.html")]) == 0
+
+    assert capsys.readouterr().out == of_file.replace("talk.json", "standard input")

@@ -29,7 +29,7 @@ from agentkit.report.rows import EXACT_BYTES, SAMPLED_CHARS, Bill, Collected, Ro
 from agentkit.report.smaller import Packable
 from agentkit.slim import slim
 from agentkit.snapshot import Flag
-from agentkit.text import one_line
+from agentkit.text import clean_text, one_line
 from agentkit.tokens import Counter, context_window
 from agentkit.value import load_rules
 
@@ -92,7 +92,9 @@ def window_report(
         found = collect(path, counter)
     if found.notes.window is not None:
         keep_what_was_read(found, found.notes.window, counter if model is not None else None)
-    return _Building(path.name, name, counter, found, budget, model is not None, large).report()
+    return _Building(
+        clean_text(path.name), name, counter, found, budget, model is not None, large
+    ).report()
 
 
 def model_in(path: Path) -> str:
@@ -101,6 +103,8 @@ def model_in(path: Path) -> str:
     Only a guess, so that counting can begin before the whole file is read.
     """
     try:
+        if not path.is_file():
+            return ""  # to look at a pipe would take from it
         with path.open("rb") as file:
             head = file.read(LOOK_BYTES)
             file.seek(max(path.stat().st_size - LOOK_BYTES, 0))

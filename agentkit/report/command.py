@@ -5,8 +5,12 @@ Read after: report/text.py, report/page.py.     Read next: cli.py.
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agentkit.errors import TranscriptError
 from agentkit.report.build import window_report
@@ -25,7 +29,7 @@ def run_window(
     """Report on a transcript; return the exit status.
 
     Args:
-        path: The transcript.
+        path: The transcript; "-" is standard input.
         as_json_: Print JSON instead of text.
         html: Write one page here too.
         model: See `window_report`.
@@ -34,9 +38,10 @@ def run_window(
     Raises:
         TranscriptError: It cannot be read, or the page cannot be written.
     """
-    report = window_report(path, model=model, budget=budget)
+    with _at_hand(path) as file:
+        report = window_report(file, model=model, budget=budget)
     if html is not None:
-        if html.exists() and html.samefile(path):
+        if html.exists() and path.exists() and html.samefile(path):
             raise TranscriptError(
                 f"--html names the transcript itself, {path.name}; nothing was written.",
                 hint="Give --html another file.",
@@ -51,3 +56,17 @@ def run_window(
     text = as_json(report) if as_json_ else as_text(report)
     sys.stdout.write(text + "\n")
     return 0
+
+
+@contextmanager
+def _at_hand(path: Path) -> Iterator[Path]:
+    """Yield a file that can be read more than once; standard input is copied into one."""
+    if str(path) != "-":
+        yield path
+        return
+    with TemporaryDirectory(prefix="agentkit-") as folder:
+        copy = Path(folder) / "standard input"
+        with copy.open("wb") as file:
+            if sys.stdin is not None:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        yield copy

@@ -14,7 +14,7 @@ from typing import Any
 
 from agentkit.report.facts import WhatIf, WindowReport
 from agentkit.snapshot import dollars, percent
-from agentkit.text import one_line, pad, width
+from agentkit.text import one_line, pad, printable, width
 
 BAR_COLUMNS = 28
 MOST_FAULTS = 12  # that are named in a terminal; all are counted
@@ -26,7 +26,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 def as_text(report: WindowReport) -> str:
     """Return the report as text, at most about 100 columns wide."""
-    return "\n".join(_lines(report))
+    return "\n".join(printable(line) for line in _lines(report))
 
 
 def as_json(report: WindowReport) -> str:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import codecs
 import io
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from agentkit.errors import TranscriptError
+from agentkit.text import printable
 
 BUFFER = 1 << 20  # bytes; each read from the disk lets other threads in, and waits for them
 SAMPLE = 65_536  # bytes that are looked at before a file is read
@@ -25,6 +27,13 @@ EXPECTED = (
     "JSONL (~/.claude/projects/*/*.jsonl), a LangChain message dump, a list of messages with role "
     "and content, or a trace of this kit."
 )
+NO_FILES = {
+    stat.S_IFDIR: "it is a folder",
+    stat.S_IFIFO: "it is a pipe; `agentkit window - < it` reads one",
+    stat.S_IFCHR: "it is a device, and no file",
+    stat.S_IFBLK: "it is a device, and no file",
+    stat.S_IFSOCK: "it is a socket, and no file",
+}
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -60,20 +69,22 @@ class Source:
     """
 
     def __init__(self, path: Path) -> None:
-        self.name = path.name
+        self.name = printable(path.name)
         self.at = 0
         try:
-            if path.is_dir():
-                raise IsADirectoryError(21, "it is a folder")
+            kind = stat.S_IFMT(path.stat().st_mode)
+            if kind != stat.S_IFREG:
+                raise OSError(0, NO_FILES.get(kind, "it is no file"))
             self._file = path.open("rb", buffering=BUFFER)
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", "") or error
             raise TranscriptError(
-                f"{path.name or path} cannot be read: {error.strerror}.", hint=EXPECTED
+                f"{self.name or path} cannot be read: {why}.", hint=EXPECTED
             ) from error
         sample = self._file.read(SAMPLE)
         self._file.seek(0)
         try:
-            self.encoding = encoding_of(sample, path.name)
+            self.encoding = encoding_of(sample, self.name)
         except TranscriptError:
             self._file.close()
             raise
@@ -130,6 +141,9 @@ def encoding_of(sample: bytes, name: str) -> str:
         TranscriptError: It is empty, or no text; says what it looks like.
     """
     if not sample.strip(b"\x00 \t\r\n\xef\xbb\xbf\xfe\xff"):
+        if sample.startswith(b"\x00\x00"):
+            what = f"{name} holds no text: its first {len(sample):,} bytes are NUL or blank."
+            raise TranscriptError(what, hint="Take a copy of it that is whole.")
         raise TranscriptError(f"{name} is empty.", hint=EXPECTED)
     for mark, encoding in MARKS:
         if sample.startswith(mark):
