@@ -263,6 +263,10 @@ class Monitor:
         if self._summary is not None:
             self._summary = self._summary.changed(change, count=count)
 
+    def unwatch(self, change: Callable[[str], str]) -> None:
+        """Look no more for pinned texts that this changes, as they are pinned no more."""
+        self._pinned = {name: text for name, text in self._pinned.items() if change(text) == text}
+
     def hand_over(
         self, history: Sequence[Message], *, count: Count, budget: int = BUDGET
     ) -> Summary:

@@ -182,6 +182,7 @@ class Past:
         if self.short is not None:
             self.short.erase(erasure)
         self._monitor.change_summary(erasure.text, count=self._frame.counter)
+        self._monitor.unwatch(erasure.text)
         self._trace.append(events.Erased(changed, self._trace.rewrite(erasure.event)), turn=turn)
         return erasure
 

@@ -320,6 +320,9 @@ def test_a_pinned_text_that_says_what_was_forgotten_is_let_go(
     assert not any(word in m.text for m in session.packed.messages())
     assert word not in path.read_text(encoding="utf-8")
     assert session.new_session().agent.frame.pinned == ("Answer in one sentence.",)
+    watched = session.monitor.report().snapshots[-1].pinned
+    assert [pin.name for pin in watched if not pin.inside] == []
+    assert "pinned 1" in [pin.name for pin in watched]
 
 
 @pytest.mark.parametrize(("told", "forget", "word"), DENTISTS)
