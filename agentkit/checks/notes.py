@@ -24,6 +24,7 @@ from typing import Any
 from mcp import Client, types
 
 from agentkit.checks import expect, expect_equal
+from agentkit.checks.expectations import RETURN
 from agentkit.tokens import Counter
 
 BuildServer = Callable[[Path], Any]
@@ -40,14 +41,20 @@ def fresh_file() -> Iterator[Path]:
         yield Path(folder) / "notes.json"
 
 
+def _client(server: Any) -> Client:
+    """Return a client in memory; a function that made a server and kept it is told so."""
+    expect(server is not None, "expected a server, got None.", hint=RETURN)
+    return Client(server, read_timeout_seconds=LIMIT_S)
+
+
 async def answers_of(server: Any, *calls: Call) -> list[types.CallToolResult]:
     """Return what a server answers to some calls, one after the other."""
-    async with Client(server, read_timeout_seconds=LIMIT_S) as client:
+    async with _client(server) as client:
         return [await client.call_tool(name, dict(arguments)) for name, arguments in calls]
 
 
 async def tools_of(server: Any) -> dict[str, types.Tool]:
-    async with Client(server, read_timeout_seconds=LIMIT_S) as client:
+    async with _client(server) as client:
         return {tool.name: tool for tool in (await client.list_tools()).tools}
 
 
@@ -271,7 +278,7 @@ async def writers_at_once_lose_nothing(build: BuildServer) -> None:
 
 
 async def _write_at_once(server: Any, titles: Sequence[str]) -> None:
-    async with Client(server, read_timeout_seconds=LIMIT_S) as client:
+    async with _client(server) as client:
         calls = [client.call_tool(*writing(title, "x")) for title in titles]  # type: ignore[arg-type]
         answers = await asyncio.gather(*calls)
     for answer in answers:

@@ -130,6 +130,13 @@ class AsksTheLast(McpHost):
         return await super().call(last, **options)
 
 
+class AnswersNothing(McpHost):
+    """05: call() awaits the answer and does not return it."""
+
+    async def call(self, call: ToolCall, **options: Any) -> None:  # type: ignore[override]
+        await super().call(call, **options)
+
+
 def halves_and_counts(text: str, *, count: Count, budget: int) -> str:
     """07: halve the rows until all fits."""
     head, rows = text.split("\n")[:2], text.split("\n")[2:]
