@@ -106,11 +106,23 @@ def decide(
         one = _of_sentence(sentence, before, after, policy, seen)
         if wrote and one.draft is not None:
             one = _skip(one.text, "a tool has remembered it already")
+        elif one.draft is not None and _noted(sentence, one.draft, messages, policy):
+            one = _skip(one.text, "a note was asked for, and written")
         found.append(one)
     if len(said) > MOST_SENTENCES:
         rest = len(said) - MOST_SENTENCES
         found.append(_skip(f"{rest} more sentences", "the message is a paste, not a statement"))
     return found + _of_tools(messages, policy, seen)
+
+
+def _noted(sentence: str, draft: Draft, messages: Sequence[Message], policy: Policy) -> bool:
+    """Say whether a sentence asked for a note and a tool wrote that, so that one is enough."""
+    calls = [c for m in messages for c in m.tool_calls if _tool(c.name) in policy.note_tools]
+    texts = [str(value) for call in calls for value in call.arguments.values()]
+    same = covered(draft.text, texts) >= COPIED or any(
+        covered(text, [draft.text]) >= COPIED for text in texts
+    )
+    return same and policy.says("in a note", sentence)
 
 
 def _off_the_record(asked: str, policy: Policy) -> list[Decision]:

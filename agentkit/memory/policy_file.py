@@ -47,6 +47,7 @@ _PATTERNS = (
     "says no",
     "says two things",
     "light words",
+    "in a note",
 )
 
 
@@ -92,6 +93,7 @@ class Policy:
         han_names: Names in Chinese.
         memory_tools: Tools whose results are recalled and never written back.
         write_tools: Tools that remember by themselves.
+        note_tools: Tools that write down what the user wants in a note.
         values: Say which kind a sentence is.
     """
 
@@ -109,6 +111,7 @@ class Policy:
     han_names: re.Pattern[str]
     memory_tools: frozenset[str]
     write_tools: frozenset[str]
+    note_tools: frozenset[str]
     values: Rules
 
     def says(self, name: str, text: str) -> bool:
@@ -160,6 +163,7 @@ def _policy(given: Given) -> Policy:
         names["han"].pattern(),
         frozenset(tools["memory"].texts()),
         frozenset(tools["writes"].texts()),
+        frozenset(tools["notes"].texts()),
         load_rules(),
     )
 

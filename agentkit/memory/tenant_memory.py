@@ -26,7 +26,7 @@ from agentkit.memory.policy import Decision, Seen, decide
 from agentkit.memory.policy_file import Policy, load_policy
 from agentkit.memory.recall import NARROW, WIDE, Hits, Recall, fence, narrow_query, recall
 from agentkit.memory.records import Draft, check_tenant
-from agentkit.memory.told import Outcome, tell
+from agentkit.memory.told import Outcome, promise, tell
 from agentkit.messages import Message, ToolCall, ToolResult, user
 from agentkit.window import Count
 
@@ -82,13 +82,24 @@ class TenantMemory:
         self._shown = set()
         self._recall.pool.clear()
         did = self._forget_asked(text)
-        told = tell(self.outcome, text) if did else ""
+        told = [tell(self.outcome, text)] if did else []
         try:
             hits = self._recall.wide(text, k=WIDE).cut(budget, count)
         except AgentkitError as error:
-            return replace(_down("wide", text, error), told=told, did=did)
+            return replace(_down("wide", text, error), told="".join(told), did=did)
         self._shown.update(hit.id for hit in hits)
-        return Brought(fence(hits), hits.event(), told, did)
+        told += self._promised(text)
+        return Brought(fence(hits), hits.event(), "\n".join(told), did)
+
+    def _promised(self, text: str) -> list[str]:
+        """Say what the user asks to remember, unless in a note, and what will be."""
+        if self._policy.says("in a note", text):
+            return []
+        asked = self._policy.asked.reason
+        seen = Seen(tuple(hit.text for hit in self._recall.pool.values()))
+        decisions = decide([user(text)], policy=self._policy, seen=seen)
+        kept = [one.text for one in decisions if one.action == "write" and one.reason == asked]
+        return [promise(kept, text)] if kept else []
 
     @property
     def kept(self) -> tuple[str, ...]:

@@ -1,16 +1,18 @@
-"""What the user is told of a request to forget, in the language of the request.
+"""What the user is told of a request to forget or to remember, in the language of the request.
 
     Outcome(gone=1, left=[("m0002", "I am no longer …", "it says the opposite")])
         ──tell()──▶ I have forgotten 1 memory. Not forgotten: “I am no longer …” …
 
-Memory acts before the model answers, and this stands in its window: the model cannot know
-otherwise what went, and must not promise what did not happen.
+Memory forgets before the model answers, and this stands in its window: the model cannot
+know otherwise what went, and must not promise what did not happen. Nor would it know that
+what it is asked to remember will be kept, and would write a note of it beside that.
 
 Read after: meant.py.     Read next: tenant_memory.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agentkit.memory.fence import one_line
@@ -39,6 +41,10 @@ LEFT = (
     "没有忘掉，因为{why}：“{text}”（要忘掉它，请说：忘掉 {id}）。",
 )
 MORE_LEFT = ("{n} more are near to it.", "还有 {n} 条与它相近。")
+KEEPS = (
+    "I will remember (in memory, not as a note): {texts}",
+    "我会记住（记在记忆里，不写成笔记）：{texts}",
+)
 WHY = {OPPOSITE: "它说的正相反", MORE: "它还说了别的", OTHER: "它说的是另一件事"}
 
 
@@ -70,3 +76,9 @@ def tell(outcome: Outcome, request: str) -> str:
     rest = len(outcome.left) - MOST_LEFT
     told += [MORE_LEFT[zh].format(n=rest)] if rest > 0 else []
     return ("" if zh else " ").join(told)
+
+
+def promise(texts: Sequence[str], request: str) -> str:
+    """Return what the user is to be told of what will be remembered after the turn."""
+    shown = [f"“{short(one_line(bare(text)), max_chars=SHOWN_CHARS)}”" for text in texts]
+    return KEEPS[HAN.search(request) is not None].format(texts=" ".join(shown))

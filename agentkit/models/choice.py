@@ -60,18 +60,27 @@ _GENERIC = frozenset(
 )
 
 
-def choose(request: str, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, Filled] | None:
+def choose(
+    request: str, tools: Sequence[ToolSpec], *, kept: bool = False
+) -> tuple[ToolSpec, Filled] | None:
     """Return the tool whose description fits a request best, with its arguments.
 
     A shared word counts by its rarity among the tools, one in a tool's name more. A
     tool with a place for what the request is about counts more, one that lacks an
     argument less. Nothing is destroyed unless the request says so. Ties go to the
     tool that is listed first.
+
+    Args:
+        request: What the user wants.
+        tools: Those that may be called.
+        kept: Memory remembers by itself what it is asked to, so no note is made of that.
     """
     whole, request = request, gist(request)
     if courtesy(request) or tells(request) or (refuses(request) and not command_length(request)):
         return None
     names = [set(concepts(tool.name.rpartition(".")[2])) for tool in tools]
+    if kept and _remembers(request) and not any("=remember" in name for name in names):
+        return None
     wanted = _wanted(request, names)
     about = any(word not in VERBS for word in wanted)
     holds = [own | _words(tool, tools) for tool, own in zip(tools, names, strict=True)]
@@ -90,6 +99,12 @@ def choose(request: str, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, Filled] |
         if score >= LEAST_SCORE and (best is None or score > best[0]):
             best = (score, tool, filled)
     return best[1:] if best else None
+
+
+def _remembers(request: str) -> bool:
+    """Return whether a request is to remember something, and not to write it in a note."""
+    order = concepts(request[: command_length(request)])
+    return "=remember" in order and not _IN_NOTES.search(request)
 
 
 def _wanted(request: str, names: Sequence[set[str]]) -> dict[str, float]:

@@ -79,7 +79,7 @@ class ReaderModel:
         elif view.results:
             text = phrase(view.results, question=view.question)
         else:
-            found = choose(view.question, tools)
+            found = choose(view.question, tools, kept=bool(view.done))
             if found is None:
                 text = answer(view) or ""
             if not text and found is None:
