@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import pytest
 from agentkit import cli
 from agentkit.messages import Usage
 from agentkit.report import WindowReport, window_report
+from agentkit.report.facts import WhatIf
 from agentkit.report.page import as_html
 from agentkit.report.prices import PriceList
 from agentkit.report.rows import SAMPLED_CHARS, count_text
-from agentkit.report.text import as_data, as_text, spans
+from agentkit.report.text import as_data, as_text, spans, what_if
 from agentkit.tokens import Counter, cost
 from agentkit.transcript import read_transcript
 
@@ -377,3 +379,24 @@ def test_a_dash_is_standard_input(
         assert cli.main(["window", "-", "--html", str(tmp_path / "page.html")]) == 0
 
     assert capsys.readouterr().out == of_file.replace("talk.json", "standard input")
+
+
+class Looked(tuple[int, ...]):
+    """Numbers that count how often somebody goes through them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[int]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_a_window_of_many_rounds_is_told_in_one_pass() -> None:
+    """By design: 100,000 messages took 8 s in this line, which went through all for each."""
+    whole = Looked(range(5, 1_000))
+    asked = WhatIf("half of it", 100, 90, tuple(range(1_000)), whole)
+
+    told = list(what_if([asked]))
+
+    assert told[0] == "100 tokens (half of it): keeps 90 in rounds 0–999 (in part: 0–4)"
+    assert whole.times == 1

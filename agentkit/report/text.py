@@ -204,7 +204,8 @@ def what_if(asked: Sequence[WhatIf]) -> Iterator[str]:
         if each.error:
             yield f"{each.budget:,} tokens ({each.label}): {each.error} The live round stays whole."
             continue
-        part = tuple(number for number in each.rounds if number not in set(each.whole))
+        whole = set(each.whole)
+        part = tuple(number for number in each.rounds if number not in whole)
         kept = f"{'round' if len(each.rounds) == 1 else 'rounds'} {spans(each.rounds)}"
         kept = kept if each.rounds else "no round"
         kept += f" (in part: {spans(part)})" if part else ""

@@ -308,10 +308,13 @@ class Reading:
 
 
 EARLIER = "earlier request of the log"
+OF_REQUESTS = frozenset((*LISTS, *ANSWERS, *WRAPPERS, "response"))
 
 
 def _is_request(element: Element) -> bool:
     """Return whether an object holds a conversation, or what a model answered."""
+    if OF_REQUESTS.isdisjoint(element):  # as of nearly every message, and each is asked
+        return False
     if any(isinstance(element.get(key), list) for key in (*LISTS, *ANSWERS)):
         return True
     if isinstance(element.get("input"), str) and "model" in element:
