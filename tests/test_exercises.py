@@ -124,7 +124,11 @@ BROKEN: list[tuple[Any, Any, str]] = [
     (tokens.BREAK_CHECKS, "token" * 4, "20 characters; at most 10"),
     (tokens.BREAK_CHECKS, "ten chars!", "30 are asked for"),
     (tokens.BREAK_CHECKS, ["🧾"] * 10, "expected a text, got the list"),
-    (window.BREAK_CHECKS, ([Section("a", "x " * 11, rank=1)], 10), "a section of 11 never fits"),
+    (
+        window.BREAK_CHECKS,
+        ([Section("a", "x " * 11, rank=1)], 10),
+        "a section of 11 words never fits into 10",
+    ),
     (window.BREAK_CHECKS, [Section("a", "x")], "a list of sections and a budget"),
     (monitor.BREAK_CHECKS, [Section("a", "x " * 60), Section("b", "x " * 50)], "60 words are in"),
     (monitor.BREAK_CHECKS, "word", "expected a list, got the text 'word'"),

@@ -213,7 +213,10 @@ def first_come_wastes_room(attempt: tuple[Sequence[Section], int] | None) -> Non
     packed = _pack(sections, budget=budget, count=count_words)
     sizes = [decision.tokens for decision in packed.decisions if not decision.kept]
     expect(sizes, "nothing was left out.", hint="Make the sections larger or the budget smaller.")
-    expect(max(sizes, default=0) <= budget, f"a section of {max(sizes, default=0)} never fits.")
+    expect(
+        max(sizes, default=0) <= budget,
+        f"a section of {max(sizes, default=0)} words never fits into {budget}.",
+    )
     expect(
         packed.free > packed.tokens,
         f"{packed.tokens} words are used and {packed.free} are free.",
