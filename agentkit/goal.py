@@ -5,7 +5,8 @@
 
 Rules read words and not meaning: a task is what is asked for with a verb of work, or what
 somebody says they want to do. To note, list, read or delete one thing is done in a turn,
-and is no goal. Where no task is set, a question that began it all stands for one.
+and is no goal, nor is what cannot be read alone ("fix it"). Where no task is set, what was
+asked first stands for one.
 
 Read after: value.py.     Read next: summary.py.
 """
@@ -78,6 +79,13 @@ _SMALL_ZH = re.compile(
     r"|告诉|把.{1,40}?记)"
 )
 
+# "Fix it", "write that into the report": what is meant was said before, and is gone by then.
+_REFERS = re.compile(
+    r"\b(?:it|that|this|them|these|those)"
+    r"(?=\s*[.,!?]|\s*$|\s(?:in|into|to|for|on|at|with|from|by|as|again|now|then|too|please|up|down"
+    r"|out|off)\b)|(?:它们?|(?:这|那)(?:个|些)?)(?=[,。!]|$|吧|一下|写|改|修|做)"
+)
+
 
 def goal(said: Sequence[str], *, rules: Rules, earlier: str | None = None) -> str:
     """Return what a conversation is for, in at most `GOAL_CHARS`; "" where that is not said.
@@ -110,7 +118,7 @@ def _task(text: str, rules: Rules) -> str:
 
 
 def _sets_a_task(plain: str) -> bool:
-    if _SMALL.search(plain) or _SMALL_ZH.search(plain):
+    if _SMALL.search(plain) or _SMALL_ZH.search(plain) or _REFERS.search(plain):
         return False
     patterns = (_WANTS, _ORDERS, _WANTS_ZH, _ORDERS_ZH)
     return any(pattern.search(plain) for pattern in patterns)
