@@ -74,7 +74,7 @@ def read_json(path: str | Path, *, what: str, error: type[AgentkitError], hint: 
     if not text.strip():
         raise error(f"{name} is empty.", hint=hint)
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_each_once)
     except json.JSONDecodeError as fault:
         raise error(
             f"{name} is no JSON: {fault.msg} in line {fault.lineno}, column {fault.colno}.",
@@ -84,8 +84,18 @@ def read_json(path: str | Path, *, what: str, error: type[AgentkitError], hint: 
         raise error(
             f"{name} holds too many lists or objects inside each other.", hint=hint
         ) from fault
-    except ValueError as fault:  # a number of thousands of digits
+    except ValueError as fault:  # an entry that is there twice, a number of thousands of digits
         raise error(f"{name} cannot be read: {fault}.", hint=hint) from fault
+
+
+def _each_once(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of two entries of one name JSON would keep the last, and say nothing."""
+    found = dict(entries)
+    if len(found) < len(entries):
+        names = [name for name, _ in entries]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has {twice!r} {names.count(twice)} times")
+    return found
 
 
 def write_text(path: str | Path, text: str, *, what: str, error: type[AgentkitError]) -> None:

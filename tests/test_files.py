@@ -67,6 +67,7 @@ def test_what_is_no_path_says_so(path: object) -> None:
         ("{} x", "in line 1, column 4"),
         ("[" * 100_000, "inside each other"),
         ("1" * 10_000, "digits"),
+        ('{"名": 1, "b": {"a": 1, "c": 2, "a": 3}}', "'a' 2 times"),
     ],
 )
 def test_json_that_is_none_says_where(tmp_path: Path, content: str, said: str) -> None:
