@@ -320,6 +320,16 @@ LONG = "\n".join(f"| SO-{n} | waits |" for n in range(200))
             "expected 3,689 characters, got 3,679; after 900 of them",
             "",
         ),
+        (
+            lambda: expect_equal([*"abcdefgh"] * 9, [*"abcdefgh"] * 4 + ["x"], "the rows"),
+            "expected 33 of them, got 72; in place 33 'x' is expected and 'a' is there.",
+            "",
+        ),
+        (
+            lambda: expect_equal(["a"] * 60, ["a"] * 61, "the rows"),
+            "in place 61 'a' is expected and nothing is there.",
+            "",
+        ),
         (lambda: expect_equal(LONG, 3, "the sum"), "(3,689 characters).", ""),
         (lambda: expect_list("ab", "lost"), "lost: expected a list, got the text 'ab'.", "[ … ]"),
         (lambda: expect_list({"a": 1}, "lost"), "got the dict {'a': 1}.", "[ … ]"),

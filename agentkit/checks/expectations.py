@@ -55,16 +55,23 @@ def expect_equal(got: object, wanted: object, what: str, *, hint: str = "") -> N
 
 
 def _apart(got: object, wanted: object) -> str:
-    """Return what was expected and what came; of long texts, where they part."""
-    if not (isinstance(got, str) and isinstance(wanted, str)):
-        return f"expected {shown(wanted)}, got {shown(got)}"
-    if max(len(got), len(wanted)) <= MAX_SHOWN_CHARS:
-        return f"expected {wanted!r}, got {got!r}"
-    pairs = zip(got, wanted, strict=False)
-    at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(got), len(wanted)))
-    sizes = f"expected {len(wanted):,} characters, got {len(got):,}"
-    parts = f"{wanted[at : at + 40]!r} is expected and {got[at : at + 40]!r} is there"
-    return f"{sizes}; after {at:,} of them {parts}"
+    """Return what was expected and what came; of long texts and lists, where they part."""
+    long = max(len(repr(got)), len(repr(wanted))) > MAX_SHOWN_CHARS
+    if long and isinstance(got, str) and isinstance(wanted, str):
+        at = _first_difference(got, wanted)
+        sizes = f"expected {len(wanted):,} characters, got {len(got):,}; after {at:,} of them"
+        return f"{sizes} {wanted[at : at + 40]!r} is expected and {got[at : at + 40]!r} is there"
+    if long and isinstance(got, list | tuple) and isinstance(wanted, list | tuple):
+        at = _first_difference(got, wanted)
+        here, there = (shown(all_[at]) if at < len(all_) else "nothing" for all_ in (wanted, got))
+        sizes = f"expected {len(wanted)} of them, got {len(got)}"
+        return f"{sizes}; in place {at + 1} {here} is expected and {there} is there"
+    return f"expected {shown(wanted)}, got {shown(got)}"
+
+
+def _first_difference(got: Sequence[object], wanted: Sequence[object]) -> int:
+    pairs = enumerate(zip(got, wanted, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(got), len(wanted)))
 
 
 def _advice(got: object, wanted: object) -> str:
