@@ -6,7 +6,11 @@ second try. Whatever has the wrong form is told which form is asked for.
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -35,6 +39,8 @@ from tests.broken import exercises as wrong
 from tests.broken.checks_notes_servers import Sound
 from tests.broken.checks_servers import Sound as SoundDatabase
 from tests.broken.loop_loops import right as tiny_loop
+from tests.notebooks.built import NOTEBOOKS
+from tests.notebooks.guards import Lesson
 
 pytestmark = pytest.mark.anyio
 
@@ -157,6 +163,29 @@ BROKEN: list[tuple[Any, Any, str]] = [
     (servers.BREAK_CHECKS, (SoundDatabase, f"SELECT '{'x' * 200}'"), "at most 200 are asked"),
     (servers.BREAK_CHECKS, (SoundDatabase, 5), "expected a text, got the number 5"),
 ]
+
+
+LESSONS = [path.stem for path in sorted(NOTEBOOKS.glob("*.ipynb"))][1:]
+
+
+def exercised(stem: str) -> list[Any]:
+    """Return the checks that a notebook runs behind the heading of its exercises."""
+    lesson = Lesson.read(NOTEBOOKS / f"{stem}.ipynb")
+    imports = [node for node in lesson.tree().body if isinstance(node, ast.ImportFrom)]
+    known: dict[str, Any] = {}
+    exec(compile(ast.Module([*imports], []), stem, "exec", dont_inherit=True), known)
+    sources = "\n".join(cell.source for cell in lesson.notebook.cells)
+    runs = r"run_checks(?:_async)?\(.*, ([\w.]*_CHECKS)\)"
+    names = re.findall(runs, sources.partition("## Exercises")[2])
+    return [attrgetter(name)(SimpleNamespace(**known)) for name in names]
+
+
+@pytest.mark.parametrize("stem", LESSONS)
+def test_every_exercise_of_the_series_has_a_wrong_solution_here(stem: str) -> None:
+    tried = {id(checks) for checks, *_ in [*GUESSES, *BUILT, *BROKEN]}
+
+    assert len(exercised(stem)) == 3
+    assert [checks for checks in exercised(stem) if id(checks) not in tried] == []
 
 
 async def failed(thing: Any, checks: Any) -> list[CheckResult]:
