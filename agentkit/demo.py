@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -42,7 +43,9 @@ CONVERSATIONS: dict[Language, tuple[str, str]] = {
         "我之前记过关于报告的事吗？",
     ),
 }
+READ_ONLY = "may only be read: this conversation changes nothing that is remembered"
 CHAT_TENANT = "you"  # one person talks in a terminal
+CHAT_WAIT_S = 2.0  # for another process that holds the memory; somebody waits for the answer
 FOUND_WORDS = 2  # of a note, in what the last turn brought or said
 
 
@@ -175,8 +178,8 @@ async def _chat(notes_file: Path, model: str | None, memory_file: Path | None) -
         ):
             memory = None
             if memory_file is not None:
-                store = stack.enter_context(LongTermMemory.open(memory_file))
-                memory = TenantMemory(store, tenant=CHAT_TENANT)
+                store = LongTermMemory.open(memory_file, wait_s=CHAT_WAIT_S)
+                memory = TenantMemory(stack.enter_context(store), tenant=CHAT_TENANT)
             session = Session(
                 model=load_model(model),
                 host=host,
@@ -187,6 +190,8 @@ async def _chat(notes_file: Path, model: str | None, memory_file: Path | None) -
             )
             name = session.agent.model.name
             print(f"model {name}; an empty line ends the conversation, {NEW} begins another")
+            if memory_file is not None and not os.access(memory_file, os.W_OK):
+                print(line("memory", f"{memory_file} {READ_ONLY}"))
             while text := (await asyncio.to_thread(_read_message)).strip():
                 if text == NEW:
                     settled = session.handover.tokens
@@ -197,6 +202,8 @@ async def _chat(notes_file: Path, model: str | None, memory_file: Path | None) -
                     await _turn(session, text)
                 except AgentkitError as error:
                     print(line("error", str(error)))
+                while memory is not None and memory.outcome.failed:
+                    print(line("memory", f"not done: {memory.outcome.failed.pop(0)}"))
     except AgentkitError as error:
         print(printable(f"\nIt did not work. {error}", keep="\n"), file=sys.stderr)
         return 1

@@ -114,6 +114,8 @@ def _of_memory(entry: Entry, lang: Language) -> str:
             hits = data["hits"]
             recalled = said["recall"].format(count=len(hits), text=hits[0]["text"])
             return line("recall", recalled, lang)
+        case "Recalled" if any(route.startswith("store") for route in data["degraded"]):
+            return line("recall", "; ".join(data["degraded"]), lang)
         case "Wrote":
             return line("memory", f"{data['outcome']}: {data['text']} ({data['reason']})", lang)
         case "Compressed":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import select
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,7 @@ from agentkit.events import (
     ToolReturned,
     Wrote,
 )
+from agentkit.memory.long import LongTermMemory
 from agentkit.messages import ToolCall, Usage
 from agentkit.models.scripted import ScriptedModel
 from agentkit.text import width
@@ -436,3 +440,55 @@ def test_no_line_of_a_conversation_commands_the_terminal(event: Event) -> None:
     assert "␛" in shown
     assert not set("\x1b\x07") & set(shown)
     assert ("\n" in shown) == isinstance(event, Answered)
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A memory that remembers one thing, and that another process is writing to."""
+    monkeypatch.setattr(demo, "CHAT_WAIT_S", 0.01)
+    path = tmp_path / "m.db"
+    with LongTermMemory.open(path) as memory:
+        memory.add("User said: My dentist in Graz is Dr Strangelove.", tenant=demo.CHAT_TENANT)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield path
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "said", ["I prefer tea to coffee.", "Forget about my dentist.", "请记住我喜欢喝茶。"]
+)
+def test_a_memory_that_cannot_be_written_is_said_in_the_turn(
+    tmp_path: Path,
+    held: Path,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{said}\n\n"))
+
+    status = demo.run_chat(notes_file=tmp_path / "n.json", memory_file=held)
+
+    shown = capsys.readouterr()
+    assert (status, shown.err) == (0, "")
+    assert f"memory not done: Another process holds {held}." in shown.out
+
+
+def test_a_memory_that_may_only_be_read_is_said_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.db"
+    LongTermMemory.open(path).close()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+
+    demo.run_chat(notes_file=tmp_path / "n.json", memory_file=path)
+
+    assert f"memory {path} {demo.READ_ONLY}\n" in capsys.readouterr().out
+
+
+def test_a_store_that_cannot_be_asked_is_said() -> None:
+    trace = Trace(clock=FixedClock())
+    trace.append(Recalled("wide", "q", (), ("store: It is damaged.",)), turn="t1")
+
+    assert demo_lines.show(next(iter(trace))) == "recall store: It is damaged."

@@ -347,5 +347,5 @@ def _translate(error: sqlite3.Error, path: str) -> StoreError:
 
 def _read_only(path: str) -> StoreReadOnlyError:
     return StoreReadOnlyError(
-        f"{path} may only be read.", hint="Open it without read_only, or make the file writable."
+        f"{path} may only be read.", hint="Make the file writable, or open it without read_only."
     )

@@ -21,7 +21,13 @@ from pathlib import Path
 from types import TracebackType
 
 from agentkit.clock import Clock, SystemClock
-from agentkit.errors import EmbedderError, RecordError, StoreLockedError
+from agentkit.errors import (
+    EmbedderError,
+    RecordError,
+    StoreFullError,
+    StoreLockedError,
+    StoreReadOnlyError,
+)
 from agentkit.memory.database import WAIT_S, Database, open_database
 from agentkit.memory.embed import Embedder, HashedEmbedder, default_embedder
 from agentkit.memory.forgetting import Forgetter, Forgotten, files_with, unknown_record
@@ -303,10 +309,14 @@ class LongTermMemory:
         return files_with(self.database.files(), needle)
 
     def close(self) -> None:
-        """Write down what was used, and close the file; closing twice is fine."""
-        if not self.database.closed:
-            self.flush()
-        self.database.close()
+        """Write down what was used, if that can be, and close the file; twice is fine."""
+        try:
+            if not self.database.closed:
+                self.flush()
+        except (StoreLockedError, StoreReadOnlyError, StoreFullError):
+            pass  # when a record was last used is not worth an error at the end
+        finally:
+            self.database.close()
 
     def __enter__(self) -> LongTermMemory:
         return self
