@@ -219,6 +219,8 @@ def _to_forget(text: str, policy: Policy) -> Decision | None:
     said = policy.patterns["openings"].sub("", fold(text).strip(), count=1)
     if said[:1] in "忘删" and policy.says("questions", text) and said == fold(text).strip():
         return None  # "忘记密码怎么办？" asks, where "能忘掉……吗？" begs
+    if said == fold(text).strip() and policy.says("lapses", text):
+        return None  # "忘了我的车牌号了。" says that the user does not know it any more
     said = policy.patterns["closings"].sub("", said, count=1)
     for pattern in policy.forget:
         match = pattern.search(said)

@@ -43,6 +43,7 @@ _PATTERNS = (
     "statement",
     "openings",
     "closings",
+    "lapses",
     "wants forgotten",
     "says no",
     "says two things",

@@ -199,10 +199,17 @@ def test_open_items_end_and_preferences_do_not() -> None:
         ("Forget what I said about the trip to Lund.", "the trip to lund"),
         ("Forget everything about Ada.", "ada"),
         ("Remove my address from your memory.", "my address"),
+        ("Forget about this one.", ""),
+        ("Please forget that one.", ""),
         ("忘掉这件事。", ""),
+        ("忘掉这一条", ""),
         ("请忘了刚才说的话。", ""),
+        ("请忘了我的车牌号了", "我的车牌号"),
+        ("忘了我的车牌号吧", "我的车牌号"),
         ("请忘掉关于隆德的事。", "隆德"),
         ("把我的地址忘掉。", "我的地址"),
+        ("删除我的牙医信息", "我的牙医"),
+        ("请把我的牙医的信息删掉。", "我的牙医"),
     ],
 )
 def test_a_request_to_forget_names_what_is_meant(text: str, about: str) -> None:
@@ -265,7 +272,14 @@ def test_a_request_to_forget_is_never_written(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["忘记密码怎么办？", "别记错了时间。", "别记这个：我在找新工作。", "把笔记“买牛奶”删掉"],
+    [
+        "忘记密码怎么办？",
+        "别记错了时间。",
+        "别记这个：我在找新工作。",
+        "把笔记“买牛奶”删掉",
+        "删除我的笔记",
+        "删除订单信息",
+    ],
 )
 def test_what_sounds_like_it_forgets_nothing(text: str) -> None:
     assert all(one.action != "forget" for one in decide([user(text)]))
@@ -274,7 +288,9 @@ def test_what_sounds_like_it_forgets_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["Don't forget that I live in Lund.", "I forgot my umbrella.", "Did you forget that?",
-     "别忘了我住在隆德。", "忘了说，我住在隆德。", "我忘了带伞。", "Forget it, never mind."],
+     "别忘了我住在隆德。", "忘了说，我住在隆德。", "我忘了带伞。", "Forget it, never mind.",
+     "Forget about it.", "I forgot my plate number.", "忘了我的车牌号了。", "忘记我的护照号码了",
+     "糟糕，忘了我的车牌号了"],
 )  # fmt: skip
 def test_what_only_has_the_word_in_it_forgets_nothing(text: str) -> None:
     assert all(one.action != "forget" for one in decide([user(text)]))
@@ -413,6 +429,21 @@ def test_any_text_gets_decisions_with_reasons_and_valid_drafts(text: str, answer
         assert one.reason
         assert (one.draft is not None) == (one.action == "write")
     assert isinstance(refusal(text), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("My dentist in Graz is Dr Strangelove.", "write"),
+        ("我的牙医是格拉茨的王小明医生。", "write"),
+        ("负责这件事的是林志玲女士。", "write"),
+        ("我在找一个便宜的牙医。", "skip"),
+        ("高级产品经理是一个职位。", "skip"),
+    ],
+)
+def test_a_name_with_a_title_is_a_name_wherever_it_stands(text: str, action: str) -> None:
+    """Found by a user: of two twins in two languages only the English one was remembered."""
+    assert only(text).action == action
 
 
 def test_names_are_what_is_written_like_one() -> None:
