@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from agentkit.sentences import beginning, split
 from agentkit.text import fold
-from agentkit.value import LASTING, SMALL_TALK, Rules
+from agentkit.value import SMALL_TALK, Rules
 
 GOAL_CHARS = 200
 ASKS = ("?", "？")
@@ -68,7 +68,7 @@ _WORK_ZH = (
 _WANTS_ZH = re.compile(
     rf"{_POLITE_ZH}(?:(?:我们?|咱们)(?:现在|今天|这周|下周)*(?:想要?|打算|计划|准备|正在)"
     r"(?!问|知道|说|谢|走|睡|吃|看|记|了解|让|叫|听|用|你|您|要)[\u4e00-\u9fff]"
-    rf"|(?:我们?|咱们)(?:现在|今天)*(?:需要|要|得){_WORK_ZH}"
+    rf"|(?:我们?|咱们)(?:现在|今天)*(?:需要|要|得)(?:在[^，。,]{{1,10}})?{_WORK_ZH}"
     rf"|(?:我的|我们的|这次的?|的)?(?:目标|任务|目的)(?:就?是|:)|(?:我们)?一起{_WORK_ZH})"
 )
 _ORDERS_ZH = re.compile(rf"{_POLITE_ZH}(?:帮我们?|帮忙|帮个忙|(?:给我|替我|一起)?{_WORK_ZH})")
@@ -102,7 +102,7 @@ def goal(said: Sequence[str], *, rules: Rules, earlier: str | None = None) -> st
     if earlier is not None:
         return earlier
     first = next((text for text in said if not _is_small(text, rules)), "")
-    told = rules.value("user", first).weight >= LASTING and not first.rstrip().endswith(ASKS)
+    told = rules.value("user", first).weight > 0 and not first.rstrip().endswith(ASKS)
     return "" if told else beginning(first, max_chars=GOAL_CHARS)
 
 

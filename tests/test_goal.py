@@ -98,6 +98,8 @@ def test_the_last_task_counts_and_a_question_where_there_is_none() -> None:
     assert goal(["你好", "天空为什么是蓝的？"], rules=RULES) == "天空为什么是蓝的？"
     assert goal([], rules=RULES) == ""
     assert goal(["I am a paying customer.", "Why is that?"], rules=RULES) == ""
+    assert goal(["The depot opens at six.", "仓库六点开门。"], rules=RULES) == ""
+    assert goal(["仓库六点开门。"], rules=RULES) == ""
     assert goal(["Why is that?"], rules=RULES, earlier="") == ""
 
 
