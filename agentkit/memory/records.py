@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from agentkit.errors import RecordError
-from agentkit.sentences import split
+from agentkit.sentences import beginning
 from agentkit.text import clean_text
 
 SENTENCE_CHARS = 200  # about 40 English words: what one sentence needs to be read alone
@@ -155,19 +155,7 @@ def one_sentence(text: str, *, limit: int = SENTENCE_CHARS) -> str:
 
     When not even the first fits, it is cut behind a word and ends in "…".
     """
-    text = " ".join(text.split())
-    if len(text) <= limit:
-        return text
-    whole = ""
-    for said in split(text):
-        if len((whole + said).rstrip()) > limit:
-            break
-        whole += said
-    if whole:
-        return whole.rstrip()
-    head = text[: limit - 1]
-    space = head.rfind(" ")
-    return (head[:space] if space > limit // 2 else head).rstrip(" ,;:，；：、") + "…"
+    return beginning(text, max_chars=limit)
 
 
 def check_tenant(tenant: str) -> str:
