@@ -125,6 +125,20 @@ def test_where_nothing_is_meant_the_answer_says_so(
     assert store.count(tenant="ada") == 1
 
 
+@pytest.mark.parametrize(
+    "forget",
+    ["forget everything you know about me", "Forget everything.", "wipe your memory",
+     "delete all my data", "忘掉一切", "清除你的记忆", "忘掉所有关于我的事"],
+)  # fmt: skip
+def test_all_at_once_is_not_forgotten_by_a_sentence(store: LongTermMemory, forget: str) -> None:
+    """By design: it cannot be undone, and rules may misread a sentence."""
+    store.add(ALLERGIC, tenant="ada")
+
+    assert "forget_tenant" in ask(session_of(store), forget)
+
+    assert store.count(tenant="ada") == 1
+
+
 def test_any_model_reads_what_was_forgotten_and_no_longer_the_memory(
     store: LongTermMemory,
 ) -> None:

@@ -31,9 +31,24 @@ _QUOTES = " .。!！\"'“”‘’「」《》"
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _TOPIC = re.compile(r"^(?:the|my|our|his|her|their|that|this|about)\s+|的")
 _MINE = re.compile(r"^my |^我的?(?!们)")
+_WHO = (
+    r"wife|husband|partner|girlfriend|boyfriend|child|kid|son|daughter|mother|father|mom|mum|dad|"
+    r"parents?|sister|brother|aunt|uncle|cousin|friend|boss|manager|colleague|neighbou?r|dog|cat"
+)
+_WHO_ZH = (
+    "妻|夫|太太|先生|男友|女友|男朋|女朋|爱人|孩|儿子|女儿|爸|妈|父|母|哥|弟|姐|妹|爷|奶|"
+    "朋友|同事|老板|领导|邻居|狗|猫"
+)
+_OTHERS = re.compile(
+    rf"^(?:my (?:{_WHO})\b|(?:he|she|they|his|her|their)\b|我的?(?:{_WHO_ZH})|[他她])"
+)
+_I = re.compile(r"^(?:i\b|我(?!们?的))")
+_ALL = re.compile(
+    r"\b(?:everything|anything|all|memory|memories|data)\b|一切|全部|所有|记忆|数据|事情?|东西"
+)
 _STATES = re.compile(  # a topic that is a sentence after all: "forget I moved", "忘掉我对花生过敏"
     r"^(?:i|we|he|she|they|it|there)(?:['’]\w+)?\s|\b(?:is|are|was|were|has|have|had)\b|"
-    r"^(?:[我他她它]们?)(?!.{0,8}的)"
+    r"^(?:[我他她它]们?)(?!.{0,8}的|.*(?:哪|什么|谁|多少))"
 )
 
 
@@ -70,7 +85,7 @@ def meant(about: str, scope: Scope, records: Sequence[tuple[str, str]], policy: 
     elif not ids:
         ids = {i for i, text in whole if _is_it(named, text, policy, topic=topic)}
     if topic and not ids:
-        ids = _only_one(whole, policy)
+        ids = _only_one(named, whole, policy)
     near = whole if ids or whole else [(i, t) for i, t in records if shares[i] >= NEAR]
     left = [
         (i, text, _why(named, text, shares[i], policy, topic=topic))
@@ -78,6 +93,11 @@ def meant(about: str, scope: Scope, records: Sequence[tuple[str, str]], policy: 
         if i not in ids
     ]
     return Meant(tuple(i for i, _ in records if i in ids), tuple(left))
+
+
+def names_all(about: str, policy: Policy) -> bool:
+    """Say whether a request names nothing but all there is: "everything", "what you know of me"."""
+    return not _words(_ALL.sub(" ", fold(about)), policy)
 
 
 def _is_it(named: str, text: str, policy: Policy, *, topic: bool) -> bool:
@@ -100,19 +120,36 @@ def _gives(topic: str, text: str, policy: Policy) -> bool:
 def _anothers(topic: str, text: str) -> bool:
     """Say whether a record is of somebody else's: "my sister's address" for "my address"."""
     own = _MINE.sub("", fold(topic), count=1)
-    if own == fold(topic):
+    if own == fold(topic) or _OTHERS.match(fold(topic)):
         return False
+    if _OTHERS.match(fold(bare(text))):
+        return True
     other = rf"(?:\w['’]s|s['’]|\b(?:his|her|their|your)) {re.escape(own)}"
     return re.search(rf"{other}|我[^的我]{{1,6}}的{re.escape(own)}", fold(text)) is not None
 
 
-def _only_one(whole: Sequence[tuple[str, str]], policy: Policy) -> set[str]:
-    """Return the one record that a topic comes up in, if it says one thing of it."""
+def _only_one(topic: str, whole: Sequence[tuple[str, str]], policy: Policy) -> set[str]:
+    """Return the one record that a topic comes up in, if it says one thing of it.
+
+    What is "mine" must be said of me: an allergy may be somebody else's.
+    """
     if len(whole) != 1:
         return set()
     i, text = whole[0]
+    mine = _MINE.match(topic) is not None and not _OTHERS.match(topic)
+    if _anothers(topic, text) or (mine and not _of_me(topic, text, policy)):
+        return set()
     one = not policy.says("says two things", bare(text)) and not policy.says("says no", text)
     return {i} if one else set()
+
+
+def _of_me(topic: str, text: str, policy: Policy) -> bool:
+    """Say whether a record begins with "I", or with what is mine by the topic."""
+    said = fold(bare(text))
+    owned = re.match(r"my (\w+)|我的([\u4e00-\u9fff]{2})", said)
+    if owned:
+        return _words(owned[1] or owned[2], policy) <= _words(topic, policy)
+    return _I.match(said) is not None
 
 
 def _why(named: str, text: str, share: float, policy: Policy, *, topic: bool) -> str:

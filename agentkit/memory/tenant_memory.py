@@ -21,7 +21,7 @@ from agentkit.memory.brought import Brought
 from agentkit.memory.fuse import Weights
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.look import Filter
-from agentkit.memory.meant import Meant, meant
+from agentkit.memory.meant import Meant, meant, names_all
 from agentkit.memory.policy import Decision, Seen, decide
 from agentkit.memory.policy_file import Policy, load_policy
 from agentkit.memory.recall import NARROW, WIDE, Hits, Recall, fence, narrow_query, recall
@@ -187,6 +187,9 @@ class TenantMemory:
         """Return which records a request means: by meaning the candidates, by words these."""
         if not decision.about:
             return Meant(self._last)
+        if names_all(decision.about, self._policy):
+            self.outcome.all = True
+            return Meant(())
         by_id = self._of_id(decision.about)
         if by_id:
             return Meant((by_id,))

@@ -35,6 +35,12 @@ NONE_EXACTLY = (
     "I have forgotten nothing: no memory says just that.",
     "我什么也没有忘掉：没有一条记忆正好这样说。",
 )
+NOT_ALL = (
+    "I have forgotten nothing: all at once cannot be undone, so it is not done in a "
+    "conversation. Say what to forget, or remove all with forget_tenant.",
+    "我什么也没有忘掉：一次忘掉全部无法撤销，所以不在对话里做。请说要忘掉什么，"
+    "或者用 forget_tenant 全部删除。",
+)
 NO_STORE = ("I have forgotten nothing: {why}", "我什么也没有忘掉：{why}")
 LEFT = (
     "Not forgotten, as {why}: “{text}” (to forget it too, say: forget {id}).",
@@ -56,11 +62,13 @@ class Outcome:
         gone: How many records were forgotten.
         left: Others that may have been meant: id, text and why it stays.
         failed: Why it could not be done.
+        all: It was asked to forget all there is.
     """
 
     gone: int = 0
     left: list[tuple[str, str, str]] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    all: bool = False
 
 
 def tell(outcome: Outcome, request: str) -> str:
@@ -68,6 +76,8 @@ def tell(outcome: Outcome, request: str) -> str:
     zh = HAN.search(request) is not None
     if outcome.failed and not outcome.gone:
         return NO_STORE[zh].format(why=outcome.failed[0])
+    if outcome.all and not outcome.gone:
+        return NOT_ALL[zh]
     nothing = (NONE_EXACTLY if outcome.left else NONE)[zh]
     told = [GONE[zh][outcome.gone != 1].format(n=outcome.gone) if outcome.gone else nothing]
     for one, text, why in outcome.left[:MOST_LEFT]:

@@ -239,6 +239,7 @@ def test_a_request_to_forget_names_what_is_meant(text: str, about: str) -> None:
         ("不要再记住我对花生过敏", "topic", "我对花生过敏"),
         ("不用记得我的地址了", "topic", "我的地址"),
         ("别记这个了", "clause", ""),
+        ("我想让你忘掉我的地址", "topic", "我的地址"),
         ("能忘掉我的地址吗？", "topic", "我的地址"),
         ("可以把我的地址从记忆里删掉吗？", "topic", "我的地址"),
         ("把你知道的关于我地址的一切都删掉", "all", "我地址"),
