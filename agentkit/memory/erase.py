@@ -18,6 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from agentkit.memory.forgetting import FORGOTTEN
@@ -31,7 +33,10 @@ MOST = 0.6  # of the words of what was forgotten, in any order
 MOST_SIGNS = 0.8  # of its Chinese characters, of which two texts share more by chance
 SOME = 0.3  # in a sentence that has no other words, such as an answer of one name
 LEAST_TERMS = 2  # words; fewer are common to many sentences, so they must be most of one
+FEW_TERMS = 3  # fewer are common by chance to long sentences, so they must be a third of one
+LONG_CHARS = 300  # of a sentence; in a longer one, such as a line of JSON, only a part goes
 
+_PART = re.compile(r"[^,，;；、|{}\[\]\t\n]*[,，;；、|{}\[\]\t\n]*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*")
 _QUESTION = re.compile(r"[?？]\s*$")
@@ -67,6 +72,14 @@ class _Said:
         return _Said(
             self.words & other.words, self.signs & other.signs, self.numbers & other.numbers
         )
+
+    def __or__(self, other: _Said) -> _Said:
+        return _Said(
+            self.words | other.words, self.signs | other.signs, self.numbers | other.numbers
+        )
+
+
+_NOTHING = _Said(frozenset(), frozenset(), frozenset())
 
 
 class Erasure:
@@ -139,11 +152,52 @@ class Erasure:
         """Return what stands for a sentence, with the white space around it."""
         sentence = text.strip()
         said = _said(sentence)
-        if not said.size() or not any(_repeats(said, wanted) for wanted in self._wanted):
-            asks = _QUESTION.search(sentence) or load_policy().says("requests", sentence)
-            if asks or not any(_answers(said, wanted) for wanted in self._wanted):
-                return text
+        if self._repeated(said):
+            if len(sentence) > LONG_CHARS:
+                return self._long(text)
+        elif not self._answered(said, sentence):
+            return text
         return text.replace(sentence, FORGOTTEN)
+
+    def _repeated(self, said: _Said) -> bool:
+        return bool(said.size()) and any(_repeats(said, wanted) for wanted in self._wanted)
+
+    def _answered(self, said: _Said, sentence: str) -> bool:
+        if not said.size() or not any(_answers(said, wanted) for wanted in self._wanted):
+            return False
+        asks = _QUESTION.search(sentence) or load_policy().says("requests", sentence)
+        return not asks
+
+    def _long(self, text: str) -> str:
+        """Return a long sentence without the neighbouring parts of it that have to go.
+
+        The words of what was forgotten may stand far from each other in it by chance. Where
+        it cannot be cut into parts, it goes as a whole.
+        """
+        parts = [found for found in _PART.findall(text) if found]
+        said = [_said(part) for part in parts]
+        left: list[str] = []
+        at = 0
+        while at < len(parts):
+            end = self._end(parts, said, at)
+            while end and self._repeated(_together(said[at + 1 : end])):
+                left.append(parts[at])
+                at += 1
+            left.append(FORGOTTEN if end else parts[at])
+            at = end or at + 1
+        return "".join(left)
+
+    def _end(self, parts: Sequence[str], said: Sequence[_Said], start: int) -> int:
+        """Return where the first parts from here end that repeat it together; 0 for none."""
+        chars, together = 0, _NOTHING
+        for at in range(start, len(parts)):
+            chars += len(parts[at])
+            if at > start and chars > LONG_CHARS:
+                return 0
+            together |= said[at]
+            if self._repeated(together):
+                return at + 1
+        return 0
 
 
 def _literal(text: str) -> re.Pattern[str]:
@@ -180,7 +234,9 @@ def _repeats(said: _Said, wanted: _Said) -> bool:
     by_signs = _share(len(shared.signs) + numbers[0], len(wanted.signs) + numbers[1])
     if by_words < MOST and by_signs < MOST_SIGNS:
         return False
-    return shared.size() >= LEAST_TERMS or 2 * shared.size() > said.size()
+    if shared.size() >= FEW_TERMS:
+        return True
+    return (3 if shared.size() >= LEAST_TERMS else 2) * shared.size() > said.size()
 
 
 def _answers(said: _Said, wanted: _Said) -> bool:
@@ -190,6 +246,10 @@ def _answers(said: _Said, wanted: _Said) -> bool:
     if not said.numbers <= wanted.numbers:
         return False
     return said.size() >= 1 or said.size() >= SOME * wanted.size()
+
+
+def _together(said: Sequence[_Said]) -> _Said:
+    return reduce(or_, said, _NOTHING)
 
 
 def _share(part: int, whole: int) -> float:

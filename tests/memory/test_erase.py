@@ -114,6 +114,10 @@ def test_a_bare_answer_goes_however_long_the_memory_was(forgotten: str, said: st
         ("The build must run on Linux and the tests on Windows.", "Run the tests."),
         ("User said: I like tea.", "I like coffee too."),
         ("User said: I like tea.", "We run the tests with tea.py in CI."),
+        (
+            "User said: I like tea.",
+            "For the guests I would like you to order paper and coffee and tea and ink.",
+        ),
         (MING, "我的牙很疼。"),
         (MING, "好。"),
         (MING, "帮我查医生。"),
@@ -125,6 +129,38 @@ def test_a_bare_answer_goes_however_long_the_memory_was(forgotten: str, said: st
 def test_a_word_or_two_in_common_are_not_enough(forgotten: str, said: str) -> None:
     """Found by a user: "forget that I run" took "The build must run on Linux" with it."""
     assert Erasure([forgotten]).text(said) == said
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said", "left"),
+    [
+        ("User said: I like tea.", f"What you like, {'paper and ink, ' * 30}tea for guests", None),
+        (
+            MING,
+            "{" + "".join(f'"订单{n}": "牙医来自格拉茨{n}", ' for n in range(30)) + "}",
+            None,
+        ),
+        (
+            MING,
+            f"[{'“名单”，' * 80}“牙医：格拉茨的王小明医生”，{'“库存”，' * 20}]",
+            f"[{'“名单”，' * 80}{FORGOTTEN}{'“库存”，' * 20}]",
+        ),
+        (
+            "User said: My dentist in Graz is Dr Strangelove.",
+            '[{"id": 1, "what": "pump"}, ' * 20 + '{"who": "dentist", "is": "Dr Strangelove", '
+            '"in": "Graz"}, ' + '{"id": 2, "what": "belt"}, ' * 20,
+            '[{"id": 1, "what": "pump"}, ' * 20 + f" {{{FORGOTTEN}"
+            '"in": "Graz"}, ' + '{"id": 2, "what": "belt"}, ' * 20,
+        ),
+    ],
+)
+def test_of_a_long_line_only_the_part_that_says_it_goes(
+    forgotten: str, said: str, left: str | None
+) -> None:
+    """By design: a line of a tool's result may hold the words far from each other."""
+    want = said if left is None else left
+
+    assert Erasure([forgotten]).text(said).replace(" ", "") == want.replace(" ", "")
 
 
 @pytest.mark.parametrize(
