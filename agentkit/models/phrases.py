@@ -23,12 +23,24 @@ from agentkit.sentences import sentences
 MOST_ITEMS = 5  # of a list; a person asks for more if they want more
 MOST_FIELDS = 6  # of one object
 MOST_CHARS = 300  # of one quotation
-_EMPTY = ("hello", "heard", "welcome", "bye", "unknown", "nothing")  # frames that tell nothing
+_EMPTY = (
+    "hello",
+    "heard",
+    "welcome",
+    "bye",
+    "unknown",
+    "nothing",
+    "cannot",
+)  # frames that tell nothing
 _CHANGES = frozenset({"=write", "=create", "=update", "=delete", "=forget", "=remember"})
 
 _FRAMES: Mapping[str, tuple[str, str]] = {
     "hello": ("Hello. What shall I look at?", "你好，需要我看什么？"),
     "heard": ("I have read that.", "我读到了。"),
+    "cannot": (
+        "I was given nothing that can do that; nothing was removed.",
+        "我没有可以做这件事的工具，什么也没有删掉。",
+    ),
     "welcome": ("You are welcome.", "不客气。"),
     "bye": ("Goodbye.", "再见。"),
     "unknown": (

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from agentkit.messages import LOST_RESULT, Message, ModelSaid, ToolCall, Usage
 from agentkit.models.arguments import Filled
 from agentkit.models.choice import choose, look_it_up, rarity
-from agentkit.models.intent import asks, command_length, courtesy
+from agentkit.models.intent import asks, command_length, courtesy, tells, without_courtesy
 from agentkit.models.language import concepts, gist
 from agentkit.models.norms import about_rules, asked_about, binds, denies
 from agentkit.models.phrases import WAS_ASKED, found_nothing, phrase, say, says_nothing, told
@@ -182,7 +182,10 @@ def answer(view: View) -> str | None:
     if polite:
         return say(polite, view.question)
     if not asks(question):
-        return say("heard" if concepts(question) else "hello", view.question)
+        first = concepts(without_courtesy(question))[:1]
+        if first in (["=delete"], ["=forget"]) and not tells(question):
+            return say("cannot", view.question)
+        return say("heard" if first else "hello", view.question)
     wanted = asked_about(question)
     if not wanted and not about_rules(question):
         return say("unknown", view.question)

@@ -128,3 +128,22 @@ def test_the_one_note_that_is_meant_is_deleted_with_consent_to_its_title(
 
     assert asked == agreed
     assert sorted(note.title for note in store.notes()) == sorted(left)
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        ("please forget my address", "I was given nothing that can do that; nothing was removed."),
+        (
+            "delete the note about milk",
+            "I was given nothing that can do that; nothing was removed.",
+        ),
+        ("请删掉关于牛奶的笔记", "我没有可以做这件事的工具，什么也没有删掉。"),
+        ("Do not delete the note.", "I have read that."),
+        ("The note was deleted.", "I have read that."),
+    ],
+)
+def test_without_a_tool_or_a_memory_nothing_is_said_to_be_removed(
+    request_: str, answer: str
+) -> None:
+    assert called(request_, []) == answer
