@@ -13,17 +13,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentkit import events
 from agentkit.compress import is_summary, standing
+from agentkit.errors import MessageError
 from agentkit.messages import Message, rounds
 from agentkit.redaction import redact
 from agentkit.tokens import MESSAGE_OVERHEAD, Counter
 from agentkit.tools import ToolSpec, to_openai
-from agentkit.value import Valuer, load_rules, named_pieces, worth
+from agentkit.value import Value, Valuer, load_rules, named_pieces, worth
 from agentkit.window import Packed, Section
 
 SYSTEM_PROMPT = (
@@ -121,7 +123,7 @@ def past_sections(history: Sequence[Message], values: Valuer, *, gone: int = 0) 
         gone: Rounds that stood before these.
     """
     said = [message for message in history if message.role != "system"]
-    found = values(said)
+    found = _checked(values(said), len(said))
     sections: list[Section] = []
     past, start = rounds(said), 0
     for each in past:
@@ -134,6 +136,23 @@ def past_sections(history: Sequence[Message], values: Valuer, *, gone: int = 0) 
             messages = each.messages[piece.start : piece.end]
             sections.append(Section(name, role="history", rank=2, value=value, messages=messages))
     return sections
+
+
+def _checked(values: Sequence[Value], wanted: int) -> Sequence[Value]:
+    """Return the values of messages, if they are: a class writes its own `Valuer`."""
+    if not isinstance(values, Sequence) or len(values) != wanted:
+        came = f"{len(values)}" if isinstance(values, Sequence) else f"a {type(values).__name__}"
+        raise MessageError(
+            f"The values of {wanted} messages were asked for; {came} came back.",
+            hint="Return a list with one Value a message, in their order.",
+        )
+    for value in values:
+        if not isinstance(value, Value) or not math.isfinite(value.weight):
+            raise MessageError(
+                f"{value!r:.60} is no value of a message.",
+                hint='Return one with a weight: Value("decision", 0.9); Value() is worth 0.',
+            )
+    return values
 
 
 def _steps(live: Sequence[Message]) -> list[Section]:

@@ -146,8 +146,10 @@ async def run_turn(
         tool that was called stays called.
 
     Raises:
-        MessageError: The text is empty. Nothing has happened then.
+        MessageError: The text is empty, or none. Nothing has happened then.
     """
+    if not isinstance(text, str):
+        raise MessageError(f"The message is {text!r:.60}.", hint="Say in words what to do.")
     said_by_user = typed(clean_text(text))
     if not said_by_user.strip():
         raise MessageError("The message is empty.", hint="Say what the agent should do.")

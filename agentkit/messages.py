@@ -26,6 +26,7 @@ from agentkit.text import clean_json, clean_text
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 
+NO_JSON = "[no JSON]"  # stands for arguments that cannot be written down
 LOST_RESULT = "The result of this call was lost. Call the tool again if it is still needed."
 
 
@@ -38,6 +39,9 @@ class ToolCall:
         name: Qualified by the server, e.g. "notes.write_note".
         arguments: What the tool is called with; empty when they could not be read.
         unread: The arguments as the model wrote them, when they are not a JSON object.
+
+    Raises:
+        MessageError: The arguments hold what JSON cannot, e.g. bytes or a NumPy number.
     """
 
     id: str
@@ -45,13 +49,28 @@ class ToolCall:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     unread: str | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.arguments, Mapping):
+            kind = type(self.arguments).__name__
+            raise MessageError(
+                f"The arguments of {self.name} are a {kind}.",
+                hint='Give them by name: {"title": "…"}.',
+            )
+        strange = _no_json(self.arguments)
+        if strange is not None:
+            raise MessageError(
+                f"The arguments of {self.name} hold a {type(strange).__name__}, which is no JSON.",
+                hint="Give texts, numbers, lists and dicts; of NumPy, x.tolist().",
+            )
+
     @classmethod
     def parse(cls, id: str, name: str, arguments: str | Mapping[str, Any] | None) -> ToolCall:  # noqa: A002
         """Read a call off the wire, where arguments often come as JSON in a string."""
         if arguments is None or arguments == "":
             return cls(id, name)
         if isinstance(arguments, Mapping):
-            return cls(id, name, dict(arguments))
+            known = _no_json(arguments) is None
+            return cls(id, name, dict(arguments)) if known else cls(id, name, unread=NO_JSON)
         try:
             parsed = json.loads(arguments)
         except (ValueError, RecursionError):
@@ -65,6 +84,20 @@ class ToolCall:
         if self.unread is not None:
             return self.unread
         return json.dumps(dict(self.arguments), ensure_ascii=False)
+
+
+def _no_json(value: Any) -> Any:
+    """Return something in a value that JSON does not know, or None; however deep it lies."""
+    left, seen = [value], set()
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping | list | tuple):
+            if id(each) not in seen:  # what holds itself would never end
+                seen.add(id(each))
+                left.extend(each.values() if isinstance(each, Mapping) else each)
+        elif not isinstance(each, str | int | float | None):
+            return each
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +131,8 @@ class Message:
         is_error: For a tool message: the tool said no.
 
     Raises:
-        MessageError: An unknown role, calls on anyone but an assistant, or a tool
-            message that names no call.
+        MessageError: An unknown role, a text that is none, calls on anyone but an
+            assistant, or a tool message that names no call.
     """
 
     role: Role
@@ -111,6 +144,11 @@ class Message:
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise MessageError(f"{self.role!r} is no role.", hint=f"Use one of {', '.join(ROLES)}.")
+        if not isinstance(self.text, str):
+            raise MessageError(
+                f"The text of a {self.role} message is {self.text!r:.60}.",
+                hint='Give a text; "" for an assistant that only calls tools.',
+            )
         if self.tool_calls and self.role != "assistant":
             raise MessageError(
                 f"A {self.role} message holds {len(self.tool_calls)} tool call(s).",

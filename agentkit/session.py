@@ -28,7 +28,7 @@ from agentkit import events
 from agentkit.clock import Clock, SystemClock
 from agentkit.compress import Compression, as_message, from_message, is_summary
 from agentkit.context import SYSTEM_PROMPT, Frame
-from agentkit.errors import BudgetError, MessageError
+from agentkit.errors import BudgetError, MessageError, ModelError
 from agentkit.guard import Limits
 from agentkit.loop import Agent, Tools, Turn, run_turn
 from agentkit.memory.brought import Remembering
@@ -122,11 +122,19 @@ class Session:
                 hint="Give one: ShortTermMemory(budget=...) condenses from so many tokens on.",
             )
         clock = clock or SystemClock()
+        if isinstance(model, str):
+            raise ModelError(
+                f"{model!r:.60} is the name of a model, and no model.",
+                hint=f"Write Session(model=load_model({model!r:.60})).",
+            )
         model = model or load_model()
         window = context_window(model.name) if budget is None else budget
         room = min(MOST_RESERVE, window // RESERVE_SHARE) if reserve is None else reserve
         counter = Counter.for_model(model.name, unknown_ok=True)
         texts = (pinned,) if isinstance(pinned, str) else tuple(pinned)  # one text is one rule
+        for text in texts:
+            if not isinstance(text, str):
+                raise MessageError(f"{text!r:.60} cannot be pinned.", hint="Pin texts.")
         frame = Frame(window, room, counter, system, texts, values or load_rules())
         self.agent = Agent(model, frame, host, limits or Limits(), consent, clock, memory)
         self.trace = trace if trace is not None else Trace(clock=clock)

@@ -21,7 +21,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
-from agentkit.errors import UnknownModelError
+from agentkit.errors import MessageError, UnknownModelError
 from agentkit.messages import Message, Usage
 from agentkit.text import HAN, clean_text
 from agentkit.vocabulary import BASE, SHIPPED, Vocabulary, load_vocabulary
@@ -235,15 +235,23 @@ def context_window(name: str) -> int:
 def cost(name: str, usage: Usage) -> Decimal:
     """Return the price of one call in US dollars; 0 for the models of this kit.
 
+    Where more is reported from the cache than read in all, that much was read.
+
     Raises:
         UnknownModelError: No price is known for the model.
+        MessageError: A count is below 0, or no number.
     """
+    counts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    if not all(isinstance(n, int | float) and 0 <= n < math.inf for n in counts):
+        raise MessageError(
+            f"A usage of {counts} tokens has no price.", hint="Give counts from 0 on."
+        )
     if plain_name(name) in ("reader", "scripted"):
         return Decimal(0)
     import genai_prices
 
     counted = genai_prices.Usage(
-        input_tokens=usage.input,
+        input_tokens=max(usage.input, usage.cache_read + usage.cache_write),
         output_tokens=usage.output,
         cache_read_tokens=usage.cache_read or None,
         cache_write_tokens=usage.cache_write or None,
@@ -256,6 +264,8 @@ def cost(name: str, usage: Usage) -> Decimal:
 
 def plain_name(name: str) -> str:
     """Return a model's name without provider and tag: "openai:gpt-4o", "gpt-4o:free" → "gpt-4o"."""
+    if not isinstance(name, str):
+        raise UnknownModelError(f"{name!r:.60} is no name of a model.", hint='Give one: "gpt-4o".')
     head, colon, rest = name.strip().partition(":")
     model = rest if colon and head.lower() in PROVIDERS else name.strip()
     return model.rpartition("/")[2].partition(":")[0]

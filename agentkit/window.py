@@ -12,11 +12,12 @@ Built in:   notebooks/02_the_context_window.ipynb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agentkit.errors import BudgetError
+from agentkit.errors import BudgetError, MessageError
 from agentkit.messages import Message
 from agentkit.text import one_line
 from agentkit.tokens import message_size
@@ -147,7 +148,7 @@ class Packed:
         return found
 
 
-def pack(sections: Sequence[Section], *, budget: int, count: Count, reserve: int = 0) -> Packed:
+def pack(sections: Iterable[Section], *, budget: int, count: Count, reserve: int = 0) -> Packed:
     """Keep the sections that matter most and fit; never change their order.
 
     Sections are taken by (rank, -value, position); one that does not fit is skipped
@@ -163,7 +164,9 @@ def pack(sections: Sequence[Section], *, budget: int, count: Count, reserve: int
     Raises:
         BudgetError: What must stay (rank 0) does not fit; names the sizes. Or the
             reserve is no part of the budget.
+        MessageError: Something among the sections is none.
     """
+    sections = _checked(sections)
     if not 0 <= reserve <= budget:
         raise BudgetError(
             f"A reserve of {reserve} tokens is no part of a window of {budget}.",
@@ -194,6 +197,23 @@ def pack(sections: Sequence[Section], *, budget: int, count: Count, reserve: int
         budget,
         reserve,
     )
+
+
+def _checked(sections: Iterable[Section]) -> Sequence[Section]:
+    """Return the sections as they can be gone through more than once."""
+    checked = tuple(sections) if isinstance(sections, Iterable) else (sections,)
+    for position, section in enumerate(checked):
+        if not isinstance(section, Section):
+            raise MessageError(
+                f"Number {position} of what to pack is a {type(section).__name__}, no section.",
+                hint='Wrap a text first: Section("rules", text).',
+            )
+        if math.isnan(section.value):
+            raise MessageError(
+                f"The value of section {section.name!r:.60} is no number.",
+                hint="Give a number, e.g. from 0 to 1; of equals the first stays.",
+            )
+    return checked
 
 
 def _must_stay(sections: Sequence[Section], group: Sequence[int]) -> bool:

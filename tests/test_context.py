@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from agentkit.context import Frame, as_event, digest, lay_out
+from agentkit.context import Frame, as_event, digest, lay_out, past_sections
+from agentkit.errors import MessageError
 from agentkit.messages import Message, ToolCall, ToolResult, assistant, tool, user
 from agentkit.tokens import Counter
 from agentkit.tools import ToolSpec
+from agentkit.value import Value
 from agentkit.window import Packed, Section, pack
 from tests.toolbox import spec
 
@@ -156,3 +159,17 @@ def test_the_event_has_names_and_numbers_and_only_the_texts_that_are_new() -> No
     assert (event.tokens, event.budget, event.reserve) == (small.tokens, 20, 5)
     assert event.digest == digest(small)
     assert event.new == {"system": "Be brief."}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (None, "a NoneType came back"),
+        ([], "of 2 messages were asked for; 0 came back"),
+        ([None, None], "None is no value"),
+        ([Value(), Value("报告", float("nan"))], "nan"),
+    ],
+)
+def test_values_of_ones_own_are_checked(values: Any, said: str) -> None:
+    with pytest.raises(MessageError, match=said):
+        past_sections([user("hi"), assistant("ho")], lambda _: values)

@@ -506,8 +506,6 @@ class Rubbish:
         ModelSaid("x", None),  # type: ignore[arg-type]
         ModelSaid("x", ({"id": "c1"},)),  # type: ignore[arg-type]
         ModelSaid("x", (ToolCall("c1", None),)),  # type: ignore[arg-type]
-        ModelSaid("x", (ToolCall("c1", "echo.say", [1]),)),  # type: ignore[arg-type]
-        ModelSaid("x", (ToolCall("c1", "echo.say", {"text": {1, 2}}),)),
     ],
 )
 def test_a_model_that_answers_rubbish_ends_the_turn_and_no_more(says: Any) -> None:

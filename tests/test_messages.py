@@ -1,6 +1,8 @@
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -248,3 +250,34 @@ def test_a_message_is_cleaned_in_text_and_arguments() -> None:
     assert clean_message(dirty) == assistant(
         "a\ufffd", ToolCall("c", "a", {"k\ufffd": ["\ufffd", 1]})
     )
+
+
+@pytest.mark.parametrize("text", [None, 5, b"x", ["报告"]])
+@pytest.mark.parametrize("role", ["system", "user", "assistant"])
+def test_a_message_without_a_text_is_refused(role: Any, text: Any) -> None:
+    with pytest.raises(MessageError, match=f"The text of a {role} message is "):
+        Message(role, text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"x": np.int64(1)}, "int64"),
+        ({"报告": [{"deep": b"x"}]}, "bytes"),
+        ({"x": {1, 2}}, "set"),
+        ([1], "list"),
+        (None, "NoneType"),
+    ],
+)
+def test_arguments_that_are_no_json_are_refused_with_their_kind(arguments: Any, said: str) -> None:
+    with pytest.raises(MessageError, match=said):
+        ToolCall("c1", "f", arguments)
+
+
+def test_arguments_of_any_depth_and_any_json_are_taken() -> None:
+    deep: Any = []
+    for _ in range(900):
+        deep = [deep]
+    arguments = {"深": deep, "half": "\ud83d", "none": None, "yes": True, "x": 1.5}
+
+    assert ToolCall.parse("c1", "f", json.dumps(arguments)).arguments == arguments

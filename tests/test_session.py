@@ -411,3 +411,21 @@ def test_one_text_is_one_rule_and_not_a_rule_a_character() -> None:
     ask(session, "hi")
 
     assert session.agent.frame.pinned == ("只用中文",)
+
+
+@pytest.mark.parametrize("text", [None, 5, b"hi"])
+def test_a_message_that_is_no_text_is_refused_and_nothing_has_happened(text: Any) -> None:
+    session = session_of("hi")
+
+    with pytest.raises(MessageError, match="The message is "):
+        ask(session, text)
+
+    assert session.messages == []
+    assert ask(session, "你好") == "hi"
+
+
+def test_what_cannot_be_a_model_or_pinned_is_refused() -> None:
+    with pytest.raises(ModelError, match="'reader' is the name of a model"):
+        Session(model="reader")  # type: ignore[arg-type]
+    with pytest.raises(MessageError, match="None cannot be pinned"):
+        Session(pinned=[None])  # type: ignore[list-item]

@@ -1,4 +1,5 @@
 from decimal import Decimal
+from typing import Any
 
 import pytest
 import tiktoken
@@ -6,7 +7,7 @@ from genai_prices import data_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentkit.errors import UnknownModelError
+from agentkit.errors import MessageError, UnknownModelError
 from agentkit.messages import Message, ToolCall, ToolResult, Usage, assistant, tool, user
 from agentkit.tokens import (
     FAMILIES,
@@ -262,3 +263,24 @@ def test_reading_and_writing_have_a_price() -> None:
 
 def test_every_family_is_written_as_it_is_looked_up() -> None:
     assert all(family == family.lower() for family in FAMILIES)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [Usage(-1, 1), Usage(1, -1), Usage(1, 1, -1), Usage(1, float("nan"))],  # type: ignore[arg-type]
+)
+def test_a_usage_that_cannot_be_has_no_price(usage: Usage) -> None:
+    with pytest.raises(MessageError, match="has no price"):
+        cost("gpt-4o", usage)
+
+
+def test_more_from_the_cache_than_was_read_was_read() -> None:
+    """By design: some providers leave what the cache gave out of the input."""
+    assert cost("gpt-4o", Usage(1, 1, 5)) == cost("gpt-4o", Usage(5, 1, 5))
+
+
+@pytest.mark.parametrize("name", [None, 5, b"gpt-4o"])
+def test_what_is_no_name_of_a_model_is_unknown(name: Any) -> None:
+    for ask in (context_window, Counter.for_model, lambda each: cost(each, Usage(1, 1))):
+        with pytest.raises(UnknownModelError, match="is no name of a model"):
+            ask(name)

@@ -1,12 +1,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit.checks.window import count_words
-from agentkit.errors import BudgetError
+from agentkit.errors import BudgetError, MessageError
 from agentkit.messages import Message, ToolCall, ToolResult, assistant, faults, rounds, tool, user
 from agentkit.tokens import Counter
 from agentkit.window import ORDER, Decision, Packed, Section, SectionRole, arrange, pack
@@ -272,3 +273,25 @@ def test_arranging_loses_nothing_and_keeps_ties_in_order(
     talk = [s for s in sections if s.role == "history"]
     assert [s for s in arranged if s.role == "history"] == talk
     assert arrange(sections) == arranged
+
+
+def test_any_iterable_of_sections_is_packed() -> None:
+    sections = [Section(name, "one") for name in ("甲", "b", "c")]
+
+    packed = pack((section for section in sections), budget=2, count=count_words)
+
+    assert packed == pack(sections, budget=2, count=count_words)
+    assert [section.name for section in packed.kept] == ["甲", "b"]
+
+
+@pytest.mark.parametrize("what", [{"name": "a"}, [None], ["text"], "text", None, 5])
+def test_what_is_no_section_is_refused_by_its_place(what: Any) -> None:
+    with pytest.raises(MessageError, match="Number 0 of what to pack is a "):
+        pack(what, budget=9, count=count_words)
+
+
+def test_a_value_that_is_no_number_is_refused() -> None:
+    sections = [Section("a", "one"), Section("报告", "two", value=float("nan"))]
+
+    with pytest.raises(MessageError, match="The value of section '报告' is no number"):
+        pack(sections, budget=9, count=count_words)

@@ -60,7 +60,7 @@ class ShortTermMemory:
         archive: The raw rounds that left.
 
     Raises:
-        BudgetError: `least` is under 1 or not below `most`.
+        BudgetError: `least` is under 1 or not below `most`; or a budget is under 1.
     """
 
     def __init__(
@@ -84,6 +84,12 @@ class ShortTermMemory:
                 f"From {most} rounds, {least} are to stay.",
                 hint="Keep at least 1, and let several leave at once: least=6, most=14.",
             )
+        for limit in (budget, summary_budget, pinned_budget):
+            if limit is not None and not (isinstance(limit, int) and limit > 0):
+                raise BudgetError(
+                    f"A budget of {limit} tokens holds nothing.",
+                    hint="Give a whole number above 0.",
+                )
         self.strategy: Strategy = strategy
         self.summary = Summary()
         self.pinned: tuple[str, ...] = ()

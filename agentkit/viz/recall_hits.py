@@ -27,6 +27,7 @@ from agentkit.memory.fuse import Weights
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.look import Filter
 from agentkit.memory.recall import Hits, recall
+from agentkit.text import printable
 from agentkit.viz.hits_picture import STYLE, headline, hits_html, hits_text
 
 MAX_K = 100  # more than anybody reads
@@ -138,7 +139,7 @@ class RecallHits(widgets.VBox):  # type: ignore[misc]
             return
         self.hits, self.without = hits, without
         self._said = hits_text(hits, without)
-        self.picture.value = hits_html(hits, without)
+        self.picture.value = printable(hits_html(hits, without), keep="\n")
 
     def _recall(self, weights: Weights) -> Hits:
         query, k = self.controls["query"].value, self.controls["k"].value

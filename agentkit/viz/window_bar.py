@@ -25,7 +25,7 @@ import traitlets
 from agentkit.monitor import COMPRESS_AT, NEW_SESSION_AT, advise
 from agentkit.session import Session
 from agentkit.snapshot import Advice, percent
-from agentkit.text import one_line, pad, width
+from agentkit.text import one_line, pad, printable, width
 from agentkit.viz.palette import COLORS, ON_COLOR
 from agentkit.viz.subject import packed_of
 from agentkit.window import Decision, Packed, SectionRole
@@ -154,6 +154,11 @@ def _total(packed: Packed) -> str:
     return f"{packed.tokens:,} of {packed.usable:,} tokens ({share})"
 
 
+def _short(name: str) -> str:
+    """Return the name of a section as a picture can show it, whoever made it."""
+    return printable(one_line(name, max_chars=NAME_CHARS))
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A section, or the small sections of one role together ("12 others")."""
@@ -175,7 +180,7 @@ def _rows(packed: Packed) -> list[_Row]:
     for i, decision in enumerate(kept):
         others = others_of.get(decision.role, [])
         if i not in small or len(others) == 1:
-            name = one_line(decision.name, max_chars=NAME_CHARS)
+            name = _short(decision.name)
             rows.append(_Row(name, decision.role, decision.tokens))
         elif others:
             others_of[decision.role] = []  # shown once, where the first of them stands
@@ -218,8 +223,7 @@ def _text_lines(packed: Packed, advice: Advice) -> list[str]:
     ]
     out = [decision for decision in packed.decisions if not decision.kept]
     lines += [
-        f"left out: {one_line(d.name, max_chars=NAME_CHARS)}, {d.tokens:,} tokens: {d.reason}"
-        for d in out[:MAX_LEFT_OUT]
+        f"left out: {_short(d.name)}, {d.tokens:,} tokens: {d.reason}" for d in out[:MAX_LEFT_OUT]
     ]
     if len(out) > MAX_LEFT_OUT:
         lines.append(f"left out: {len(out) - MAX_LEFT_OUT} more")
@@ -308,7 +312,7 @@ def _left_out(packed: Packed) -> str:
     if not out:
         return ""
     items = "".join(
-        f"<li>{escape(one_line(d.name, max_chars=NAME_CHARS))} · {d.tokens:,} tokens: "
+        f"<li>{escape(_short(d.name))} · {d.tokens:,} tokens: "
         f'<span class="ak-muted">{escape(d.reason)}</span></li>'
         for d in out[:MAX_LEFT_OUT]
     )

@@ -25,7 +25,7 @@ import traitlets
 from agentkit.monitor import COMPRESS_AT, NEW_SESSION_AT, Monitor
 from agentkit.session import Session
 from agentkit.snapshot import SUMMED_UP, Dropped, Report, Share, Snapshot, percent
-from agentkit.text import one_line
+from agentkit.text import one_line, printable
 from agentkit.viz.palette import COLORS
 from agentkit.viz.subject import report_of, windows_of
 from agentkit.viz.timeline_text import (
@@ -126,7 +126,7 @@ class WindowTimeline(widgets.HTML):  # type: ignore[misc]
 
     @traitlets.observe("report", "windows", "compress_at", "new_session_at", "until")
     def _redraw(self, _: object) -> None:
-        self.value = "" if self.report is None else self._html(self.report)
+        self.value = "" if self.report is None else printable(self._html(self.report), keep="\n")
 
     def as_text(self) -> str:
         """Return one line a turn, the thresholds, and a line for each compression."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agentkit.errors import MessageError
-from agentkit.messages import Message, Role, ToolCall, faults
+from agentkit.messages import NO_JSON, Message, Role, ToolCall, faults
 from agentkit.text import clean_json, clean_text
 
 Wire = dict[str, Any]
@@ -77,7 +77,7 @@ def read_call(call_id: object, name: str, arguments: Any, names: Names | None) -
         cleaned = clean_json(parsed.arguments)
         json.dumps(cleaned, allow_nan=False)
     except (ValueError, TypeError, RecursionError):  # NaN, no JSON type, nested too deep
-        unread = arguments if isinstance(arguments, str) else "[no JSON]"
+        unread = arguments if isinstance(arguments, str) else NO_JSON
         return ToolCall(call.id, call.name, unread=clean_text(unread))
     if list(cleaned) == [UNREAD] and isinstance(cleaned[UNREAD], str):
         return ToolCall(call.id, call.name, unread=cleaned[UNREAD])

@@ -347,3 +347,10 @@ def test_a_loaded_memory_does_not_get_its_rounds_twice() -> None:
     assert again.messages == first.messages
     ask(session, "go on")
     assert len(again.messages) == len(first.messages) + 2
+
+
+@pytest.mark.parametrize("budget", [-5, 0, float("nan"), "9"])
+@pytest.mark.parametrize("which", ["budget", "summary_budget", "pinned_budget"])
+def test_a_budget_that_holds_nothing_is_refused(which: str, budget: Any) -> None:
+    with pytest.raises(BudgetError, match="tokens holds nothing"):
+        ShortTermMemory(count=len, **{which: budget})

@@ -290,3 +290,13 @@ def test_drawing_warns_of_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert WindowBar(window_of(RULES), compress_at=0.5).compress_at == 0.5
+
+
+def test_a_name_that_was_cut_in_an_emoji_can_be_sent_to_a_browser() -> None:
+    name = "报告 \ud83d\x1b"
+    sections = [Section(name, "one", rank=0), Section(f"left {name}", "two words")]
+
+    bar = WindowBar(pack(sections, budget=1, count=count_words))
+
+    assert bar.value.encode().count("报告 \ufffd␛".encode()) >= 2
+    assert bar.as_text().count("报告 \ufffd␛") == 2
