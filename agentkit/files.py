@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +56,21 @@ def read_text(path: str | Path, *, what: str, error: type[AgentkitError], hint: 
     file = as_path(path, what=what, error=error)
     try:
         return file.read_bytes().decode("utf-8-sig")
-    except OSError as fault:
-        raise error(
-            f"The {what} {file.name or file} cannot be read: {fault.strerror or fault}.", hint=hint
-        ) from fault
     except UnicodeDecodeError as fault:
         raise error(
             f"The {what} {file.name} is no text in UTF-8: byte {fault.start + 1} is "
             f"0x{fault.object[fault.start]:02x}.",
             hint=f"Save it as UTF-8. {hint}",
         ) from fault
+    except (OSError, UnicodeError) as fault:
+        raise error(
+            f"The {what} {file.name or file} cannot be read: {_why(fault)}.", hint=hint
+        ) from fault
+
+
+def _why(fault: OSError | UnicodeError) -> str:
+    """Return what the system said, or what is wrong with the name or the text."""
+    return (fault.strerror if isinstance(fault, OSError) else None) or str(fault)
 
 
 def read_json(path: str | Path, *, what: str, error: type[AgentkitError], hint: str) -> Any:
@@ -105,10 +111,11 @@ def write_text(path: str | Path, text: str, *, what: str, error: type[AgentkitEr
     try:
         part.write_text(text, encoding=ENCODING, newline="\n")
         part.replace(file)
-    except OSError as fault:
-        part.unlink(missing_ok=True)
+    except (OSError, UnicodeError) as fault:
+        with suppress(OSError, UnicodeError):
+            part.unlink(missing_ok=True)
         raise error(
-            f"The {what} {file.name} cannot be written: {fault.strerror or fault}.",
+            f"The {what} {file.name} cannot be written: {_why(fault)}.",
             hint="Give a file in a folder that exists, may be written to, and has room.",
         ) from fault
 

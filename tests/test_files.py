@@ -52,6 +52,12 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, content: bytes | None, sai
     assert caught.value.hint.endswith(ADVICE)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "半\ud83d.txt", "."])
+def test_a_name_that_can_be_no_file_cannot_be_read(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecordError, match="cannot be read"):
+        read(tmp_path / name)
+
+
 @pytest.mark.parametrize("path", [None, 5, "", b"", ["a"], "x\x00y"])
 def test_what_is_no_path_says_so(path: object) -> None:
     with pytest.raises(RecordError, match="path of the list") as caught:
@@ -79,8 +85,10 @@ def test_json_that_is_none_says_where(tmp_path: Path, content: str, said: str) -
 
 def test_a_file_that_cannot_be_written_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    wrong = ("missing/a.txt", "taken", "taken/file/a.txt", "x" * 300, "半\ud83d.txt")
 
-    for path in (tmp_path / "missing" / "a.txt", tmp_path / "taken"):
+    for path in (tmp_path / name for name in wrong):
         with pytest.raises(RecordError, match="cannot be written") as caught:
             write_text(path, "x", what="list", error=RecordError)
         assert "folder" in caught.value.hint
