@@ -23,7 +23,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from agentkit.compress import KEEP_ROUNDS, Compression, compress
-from agentkit.errors import BudgetError, UnknownModelError
+from agentkit.errors import BudgetError, MessageError, UnknownModelError
 from agentkit.flags import find_flags, parts
 from agentkit.messages import Message, Usage
 from agentkit.snapshot import (
@@ -332,6 +332,8 @@ class Monitor:
             return cost(model, usage)
         except UnknownModelError:
             self._unpriced.add(model)
+            return None
+        except MessageError:  # a provider reported what cannot be; the turn goes on
             return None
 
     def report(self) -> Report:

@@ -28,6 +28,7 @@ from agentkit.messages import (
     ModelSaid,
     ToolCall,
     ToolResult,
+    Usage,
     assistant,
     faults,
     system,
@@ -429,3 +430,11 @@ def test_what_cannot_be_a_model_or_pinned_is_refused() -> None:
         Session(model="reader")  # type: ignore[arg-type]
     with pytest.raises(MessageError, match="None cannot be pinned"):
         Session(pinned=[None])  # type: ignore[list-item]
+
+
+def test_a_provider_that_reports_what_cannot_be_costs_no_turn() -> None:
+    session = session_of(ModelSaid("hi", usage=Usage(10, -3)), budget=9_000)
+    session.monitor.model = "gpt-4o"
+
+    assert ask(session, "你好") == "hi"
+    assert session.monitor.report().snapshots[-1].cost is None
