@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agentkit.errors import MessageError
 from agentkit.messages import (
     LOST_RESULT,
+    NO_JSON,
     Fault,
     Message,
     ModelSaid,
@@ -281,3 +282,8 @@ def test_arguments_of_any_depth_and_any_json_are_taken() -> None:
     arguments = {"深": deep, "half": "\ud83d", "none": None, "yes": True, "x": 1.5}
 
     assert ToolCall.parse("c1", "f", json.dumps(arguments)).arguments == arguments
+
+
+def test_a_call_off_the_wire_with_arguments_that_are_no_json_is_kept_as_unread() -> None:
+    """By design: an adapter must not end a turn over what a model, or its SDK, handed over."""
+    assert ToolCall.parse("c1", "f", {"报告": b"x"}) == ToolCall("c1", "f", unread=NO_JSON)
