@@ -307,7 +307,7 @@ MOUNT_CHECKS = (
 
 
 async def a_short_statement_floods(attempt: tuple[BuildDatabase, str | None]) -> None:
-    """A statement of at most 200 characters brings more than 100,000 of them, and writes nothing."""
+    """A statement of at most 200 characters brings over 100,000 of them, and writes nothing."""
     build, sql = attempt
     if sql is None:
         raise NotImplementedError
