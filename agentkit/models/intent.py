@@ -90,6 +90,11 @@ _TELLS = re.compile(
     r"[\w.-]+ (?:is|are|was|were|has|had|will))\b|"
     r"(?!.*(?:帮我|请|把|可以[删清]|吧[。！]?$))(?:.*[是在有很].*|.*已经.*|.*了[。！]?$|.*[\u4e00-\u9fff].*[。！]$)"
 )
+# "忘了我的车牌号了" tells of a lapse, where "忘了我的车牌号吧" orders.
+_LAPSE = re.compile(
+    r"(?:(?:糟糕|哎呀|天哪|抱歉|不好意思)[，,！! ]*)?"
+    r"(?:我(?:又|也|好像|可能|已经)*(?:忘了|忘记)|(?:忘了|忘记)(?![这那它刚])[^，,；;]*[^忘]了)[^，,；;吧]*$"
+)
 _CLAUSE = re.compile(r"[,;，；。]\s*|\.\s+")
 _REFUSES = re.compile(
     r"(?:\b(?:not|never|without|no need to)|n['’]t)\s+(?:\w+\s+){0,2}"
@@ -203,6 +208,8 @@ def tells(request: str) -> bool:
     """Return whether a request is a statement, which no tool is called for."""
     if command_length(request) or asks(request):
         return False
+    if _LAPSE.match(fold(request).strip()):
+        return True
     first, *others = _CLAUSE.split(_POLITE.sub("", fold(request).strip(), count=1))
     if _ORDER.match(request) or _orders(first) or any(map(_orders, others)):
         return False

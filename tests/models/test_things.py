@@ -141,6 +141,11 @@ def test_the_one_note_that_is_meant_is_deleted_with_consent_to_its_title(
         ("请删掉关于牛奶的笔记", "我没有可以做这件事的工具，什么也没有删掉。"),
         ("Do not delete the note.", "I have read that."),
         ("The note was deleted.", "I have read that."),
+        ("I forgot my plate number.", "I have read that."),
+        ("忘了我的车牌号了。", "我读到了。"),
+        ("糟糕，我忘记我的护照号码了", "我读到了。"),
+        ("我忘了我的牙医", "我读到了。"),
+        ("忘了我的车牌号吧", "我没有可以做这件事的工具，什么也没有删掉。"),
     ],
 )
 def test_without_a_tool_or_a_memory_nothing_is_said_to_be_removed(
