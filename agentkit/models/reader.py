@@ -23,7 +23,7 @@ from agentkit.messages import LOST_RESULT, Message, ModelSaid, ToolCall, Usage
 from agentkit.models.arguments import Filled
 from agentkit.models.choice import choose, look_it_up, rarity
 from agentkit.models.intent import asks, command_length, courtesy, tells, without_courtesy
-from agentkit.models.language import concepts, gist
+from agentkit.models.language import concepts, gist, plain
 from agentkit.models.norms import about_rules, asked_about, binds, denies
 from agentkit.models.phrases import WAS_ASKED, found_nothing, phrase, say, says_nothing, told
 from agentkit.models.things import the_one_near
@@ -36,6 +36,7 @@ NEEDED_SHARE = 0.5  # of what a question is about, by weight, for a sentence to 
 _FENCE = "<recalled-memory>"  # how memory marks what it brought; see memory/fence.py
 _DONE = "done by memory"  # how it heads what it did already; see memory/brought.py
 _RECALLED = re.compile(r"^- \[[^\]\n]*\] (.+)$", re.MULTILINE)
+_FORGETTING = re.compile(r"(?<!never )\bforg[eo]t(?:s|ten|ting)?\b|忘", re.IGNORECASE)
 _BULLET = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _TRUST = {"user": 3, "given": 2, "tool": 1, "assistant": 0}  # whom to quote of those who say it
 
@@ -189,7 +190,8 @@ def answer(view: View) -> str | None:
     wanted = asked_about(question)
     if not wanted and not about_rules(question):
         return say("unknown", view.question)
-    found = [(who, s) for who, text in view.passages for s in sentences(text) if not asks(s)]
+    texts = [(who, s) for who, text in view.passages for s in sentences(text)]
+    found = [(who, s) for who, s in texts if not asks(s) and not _of_forgetting(s, question)]
     scores = _scores(wanted, [sentence for _, sentence in found])
     ranks = [
         (score, _suits(question, sentence), _TRUST[who], at)
@@ -199,6 +201,11 @@ def answer(view: View) -> str | None:
     if score < NEEDED_SHARE or (not wanted and not suits):
         return None
     return say(found[best][0], view.question, quote=_BULLET.sub("", found[best][1]))
+
+
+def _of_forgetting(sentence: str, question: str) -> bool:
+    """Return whether a sentence says that a thing is or shall be forgotten, so not what it is."""
+    return bool(_FORGETTING.search(plain(sentence))) and not _FORGETTING.search(question)
 
 
 def _scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:

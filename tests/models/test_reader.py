@@ -653,3 +653,22 @@ def test_the_view_sorts_a_window_into_question_results_and_the_rest() -> None:
     assert view.results == ((CALL, back),)
     assert view.passages == (("given", "5000"), ("user", "a"), ("assistant", "b"))
     assert sentences("one. two\n\nc。d") == ["one.", "two", "c。", "d"]
+
+
+@pytest.mark.parametrize(
+    ("told", "of_forgetting", "asked", "fact"),
+    [
+        ("My plate number is KA-1234.", "I forgot my plate number.", "What is my plate number?", 1),
+        ("My plate number is KA-1234.", "forget my plate number", "What is my plate number?", 1),
+        ("我的车牌号是京A12345。", "我忘了我的车牌号了。", "我的车牌号是多少？", 1),
+        ("Never forget the green form.", "I like tea.", "Which form is it?", 1),
+        ("I like tea.", "forget my plate number", "What is my plate number?", 0),
+    ],
+)
+def test_who_speaks_of_forgetting_a_thing_has_not_said_what_it_is(
+    told: str, of_forgetting: str, asked: str, fact: int
+) -> None:
+    answer = said(told, assistant("ok"), of_forgetting, assistant("ok"), asked).text
+
+    assert (told.rstrip(".。") in answer) == bool(fact)
+    assert of_forgetting.rstrip(".。") not in answer
