@@ -291,7 +291,8 @@ def test_what_sounds_like_it_forgets_nothing(text: str) -> None:
     ["Don't forget that I live in Lund.", "I forgot my umbrella.", "Did you forget that?",
      "别忘了我住在隆德。", "忘了说，我住在隆德。", "我忘了带伞。", "Forget it, never mind.",
      "Forget about it.", "I forgot my plate number.", "忘了我的车牌号了。", "忘记我的护照号码了",
-     "糟糕，忘了我的车牌号了"],
+     "糟糕，忘了我的车牌号了", "忘了我的车牌号", "忘了我的护照号码，怎么办",
+     "忘记护照号码了怎么办"],
 )  # fmt: skip
 def test_what_only_has_the_word_in_it_forgets_nothing(text: str) -> None:
     assert all(one.action != "forget" for one in decide([user(text)]))
