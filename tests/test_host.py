@@ -211,7 +211,6 @@ async def test_what_does_not_fit_is_refused_before_the_wire() -> None:
                 ("a.echo", {}, ArgumentError, "'text' is a required property"),
                 ("a.echo", {"text": 5}, ArgumentError, "text must be string, not integer"),
                 ("a.echo", {"text": "x" * 1_000_001}, ArgumentError, "at most 1000000"),
-                ("a.anything", {"x": {1, 2}}, ArgumentError, "no JSON"),
                 ("a.anything", {"x": float("nan")}, ArgumentError, "no JSON"),
             ]:
                 with pytest.raises(error, match=said):

@@ -11,7 +11,7 @@ from agentkit.window import Packed, pack
 def test_the_source_of_a_function_is_its_text() -> None:
     shown = repr(show_source(pack))
 
-    assert shown.startswith("def pack(sections: Sequence[Section]")
+    assert shown.startswith("def pack(sections: Iterable[Section]")
     assert shown.endswith(")")
     assert "/" not in shown.splitlines()[0]
 
