@@ -119,6 +119,7 @@ def test_what_lasts_is_listed_and_stays_in_a_quarter(tmp_path: Path) -> None:
         ("identity", 1, True),
     ]
     quarter = report.what_if[-1]
+    assert (quarter.label, report.used < report.usable) == ("a quarter of what is used", True)
     assert quarter.lost == ()
     assert quarter.rounds == (1, 2)
     assert quarter.whole == (2,)
@@ -164,6 +165,10 @@ def test_a_given_budget_and_model_replace_those_of_the_file(tmp_path: Path) -> N
     assert (small.window, small.window_from, small.advice) == (1_000, "as given", "new_session")
     assert small.what_if[0].label == "this window"
     assert small.what_if[0].tokens <= small.usable
+    assert [(each.label, each.budget) for each in small.what_if[1:]] == [
+        ("half of this window", small.usable // 2),
+        ("a quarter of this window", small.usable // 4),
+    ]
     assert (other.window, other.model) == (200_000, "claude-sonnet-4-5")
     assert other.used > small.used
 
@@ -394,9 +399,9 @@ class Looked(tuple[int, ...]):
 def test_a_window_of_many_rounds_is_told_in_one_pass() -> None:
     """By design: 100,000 messages took 8 s in this line, which went through all for each."""
     whole = Looked(range(5, 1_000))
-    asked = WhatIf("half of it", 100, 90, tuple(range(1_000)), whole)
+    asked = WhatIf("half of this window", 100, 90, tuple(range(1_000)), whole)
 
     told = list(what_if([asked]))
 
-    assert told[0] == "100 tokens (half of it): keeps 90 in rounds 0–999 (in part: 0–4)"
+    assert told[0] == "100 tokens (half of this window): keeps 90 in rounds 0–999 (in part: 0–4)"
     assert whole.times == 1

@@ -2,9 +2,10 @@
 
     path ──collect()──▶ rows ──build()──▶ WindowReport ──▶ text, JSON, one page of HTML
 
-Every figure is a share of the same *usable* window that `Monitor` and `pack` use. What
-a provider reports stands beside what we count, and the difference has a name: the part
-of the request (system prompt, tools) that the file does not hold.
+How full it is, is a share of the same *usable* window that `Monitor` and `pack` use; the
+parts inside are shares of what is used, which may be more than fits. What a provider
+reports stands beside what we count, and the difference has a name: the part of the request
+(system prompt, tools) that the file does not hold.
 
 Read after: report/rows.py, flags.py, window.py.     Read next: report/text.py.
 """
@@ -42,7 +43,7 @@ SAMPLES = ("one report", "下周要完成结项报告", "def monthly_report(user
 SLIM_TO = 1_000  # tokens: what a result slimmed to its two ends takes
 BIGGEST = 8
 MOST_LASTING = 40
-SMALLER = ((1, 2, "half of it"), (1, 4, "a quarter of it"))
+SMALLER = ((2, "half"), (4, "a quarter"))
 _MODEL = re.compile(rb'"model(?:_name)?"\s*:\s*"([^"\\]{1,100})"')
 PARTS = (
     "system",
@@ -364,9 +365,15 @@ class _Building:
         return tuple(newest.values())[-MOST_LASTING:]
 
     def _what_if(self, fixed: dict[str, int], inside: int, usable: int) -> tuple[WhatIf, ...]:
+        """Return this window, if it is asked for or too small, then half and a quarter.
+
+        Of the window where it is overfull, else of what is used: half of a window that is
+        nearly empty would lose nothing.
+        """
         asked = [("this window", usable)] if self.budget is not None or inside > usable else []
         several = bool(self.found.rows) and self.found.rows[-1].round > 1
-        asked += [(label, inside * n // d) for n, d, label in SMALLER if several]
+        whole, called = (usable, "this window") if inside > usable else (inside, "what is used")
+        asked += [(f"{part} of {called}", whole // n) for n, part in SMALLER if several]
         packable = Packable(self.found.rows, fixed)
         return tuple(packable.into(budget, label) for label, budget in asked)
 

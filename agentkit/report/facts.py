@@ -114,7 +114,7 @@ class WhatIf:
     """The same conversation, packed into a smaller window.
 
     Attributes:
-        label: E.g. "a quarter of it".
+        label: E.g. "a quarter of what is used".
         budget: Tokens.
         tokens: Of what would stay.
         rounds: Rounds of which something stays, by number.

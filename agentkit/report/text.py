@@ -94,6 +94,8 @@ def _lines(report: WindowReport) -> Iterator[str]:
 
 
 def _sections(report: WindowReport) -> Iterator[str]:
+    if report.sections:
+        yield f"Inside, as shares of the {number(report.used, 'token')} used"
     columns = max((len(line.name) for line in report.sections), default=0)
     for line in report.sections:
         yield (
