@@ -353,7 +353,8 @@ class Monitor:
         offered = {decision.name for decision in packed.decisions}
         for old in self._seen.values():
             if old.kept and old.name not in offered and old.role not in PER_TURN:
-                gone = SUMMED_UP if self._compressed else "no longer offered"
+                summed_up = self._compressed and old.role in ("history", "summary")
+                gone = SUMMED_UP if summed_up else "no longer offered"
                 yield Dropped(old.name, old.role, old.tokens, gone)
         for new in packed.decisions:
             before = self._seen.get(new.name)

@@ -58,6 +58,11 @@ class Dropped:
     tokens: int
     reason: str
 
+    @property
+    def summed_up(self) -> bool:
+        """Whether a summary stands for it now: it left its place, and is not lost."""
+        return self.reason == SUMMED_UP
+
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
@@ -183,7 +188,7 @@ class Report:
                 "share": round(s.share, 4),
                 "advice": s.advice,
                 "reported": s.reported,
-                "dropped": len(s.dropped),
+                "dropped": sum(not gone.summed_up for gone in s.dropped),
                 "flags": len(s.flags),
                 **{role.name: role.tokens for role in s.roles},
                 **_money(s),
@@ -251,8 +256,9 @@ def percent(tokens: int, of: int) -> str:
 
 
 def _turn_line(snapshot: Snapshot) -> str:
-    notes = ["compressed"] if snapshot.compressed else []
-    notes += [f"{len(snapshot.dropped)} dropped"] if snapshot.dropped else []
+    dropped = sum(not gone.summed_up for gone in snapshot.dropped)
+    notes = [_compressed(snapshot)] if snapshot.compressed else []
+    notes += [f"{dropped} dropped"] if dropped else []
     notes += [f"{len(snapshot.flags)} flagged"] if snapshot.flags else []
     if snapshot.drift is not None:
         notes.append(f"reported {snapshot.reported:,} ({snapshot.drift:+.1%})")
@@ -261,6 +267,13 @@ def _turn_line(snapshot: Snapshot) -> str:
         f"{percent(snapshot.used, snapshot.usable):>5}  {snapshot.advice:<11}  {', '.join(notes)}"
     )
     return line.rstrip()
+
+
+def _compressed(snapshot: Snapshot) -> str:
+    """Return how many rounds a summary stands for now; pieces of one round are one."""
+    names = {gone.name.split(":")[0].split(" (")[0] for gone in snapshot.dropped if gone.summed_up}
+    rounds = "1 round" if len(names) == 1 else f"{len(names)} rounds"
+    return f"compressed: {rounds} summed up" if names else "compressed"
 
 
 def _snapshot_lines(snapshot: Snapshot) -> Iterator[str]:
@@ -276,7 +289,8 @@ def _snapshot_lines(snapshot: Snapshot) -> Iterator[str]:
     for big in snapshot.biggest[:3]:
         yield f"  biggest: {one_line(big.name)}, {big.tokens:,} tokens"
     for gone in snapshot.dropped:
-        yield f"  dropped: {one_line(gone.name)}, {gone.tokens:,} tokens: {gone.reason}"
+        left = "summed up" if gone.summed_up else "dropped"
+        yield f"  {left}: {one_line(gone.name)}, {gone.tokens:,} tokens: {gone.reason}"
     for pin in snapshot.pinned:
         yield f"  pinned:  {one_line(pin.name)} is {'inside' if pin.inside else 'NOT inside'}"
     for flag in snapshot.flags:

@@ -108,7 +108,11 @@ def test_the_next_snapshot_shows_the_compression_and_names_the_rounds_that_left(
     }
     kept = [share.name for share in after.sections if share.role == "history"]
     assert kept[0] == f"round {done['rounds'] + 1}"  # those that stay keep their numbers
-    assert "compressed" in session.monitor.report().as_text()
+    text = session.monitor.report().as_text()
+    assert f"compressed: {done['rounds']} rounds summed up" in text
+    assert "dropped" not in text
+    assert session.monitor.report().rows()[after.turn - 1]["dropped"] == 0
+    assert f"summed up: {after.dropped[0].name}, " in after.as_text()
 
 
 def test_without_it_nothing_is_replaced_and_the_least_is_left_out() -> None:

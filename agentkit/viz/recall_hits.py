@@ -39,6 +39,8 @@ _PARTS = re.compile(r"[,，、;；]")
 class RecallHits(widgets.VBox):  # type: ignore[misc]
     """Controls, and below them what recall brings for them.
 
+    Its `.as_text()`, which `print` shows too, says the same in words.
+
     Args:
         memory: The store.
         tenant: Whose memory.
@@ -114,6 +116,9 @@ class RecallHits(widgets.VBox):  # type: ignore[misc]
     def as_text(self) -> str:
         """Return what the picture shows: a line a hit, and what is degraded."""
         return self._said
+
+    def __str__(self) -> str:
+        return self.as_text()
 
     def __repr__(self) -> str:
         return f"RecallHits({headline(self.hits) if self.hits is not None else self._said})"

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from agentkit.snapshot import SUMMED_UP, Report, Snapshot, percent
+from agentkit.snapshot import Report, Snapshot, percent
 from agentkit.text import one_line
 from agentkit.window import ORDER, SectionRole
 
@@ -73,7 +73,7 @@ def marks(snapshot: Snapshot, *, compressed: bool) -> dict[Mark, str]:
     found: dict[Mark, str] = {}
     if compressed:
         found["compressed"] = "compressed"
-    dropped = [gone for gone in snapshot.dropped if gone.reason != SUMMED_UP]
+    dropped = [gone for gone in snapshot.dropped if not gone.summed_up]
     if dropped:
         names = [one_line(gone.name, max_chars=24) for gone in dropped[:MAX_NAMED]]
         more = len(dropped) - len(names)

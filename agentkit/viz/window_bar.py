@@ -87,6 +87,8 @@ STYLE = """<style>
 class WindowBar(widgets.HTML):  # type: ignore[misc]
     """A bar chart of one `Packed`, redrawn when `packed` is set.
 
+    Its `.as_text()`, which `print` shows too, says the same in words.
+
     Attributes:
         packed: What to show, or None for nothing yet. A session may be set; what it
             read last is taken then.
@@ -115,6 +117,9 @@ class WindowBar(widgets.HTML):  # type: ignore[misc]
         if self.packed is None:
             return "No window to show yet."
         return "\n".join(_text_lines(self.packed, self._advice(self.packed)))
+
+    def __str__(self) -> str:
+        return self.as_text()
 
     def __repr__(self) -> str:
         if self.packed is None:

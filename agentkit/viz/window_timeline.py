@@ -24,7 +24,7 @@ import traitlets
 
 from agentkit.monitor import COMPRESS_AT, NEW_SESSION_AT, Monitor
 from agentkit.session import Session
-from agentkit.snapshot import SUMMED_UP, Dropped, Report, Share, Snapshot, percent
+from agentkit.snapshot import Dropped, Report, Share, Snapshot, percent
 from agentkit.text import one_line, printable
 from agentkit.viz.palette import COLORS
 from agentkit.viz.subject import report_of, windows_of
@@ -94,6 +94,8 @@ STYLE = """<style>
 class WindowTimeline(widgets.HTML):  # type: ignore[misc]
     """The window over all turns of a report, redrawn when a trait is set.
 
+    Its `.as_text()`, which `print` shows too, says the same in words.
+
     Attributes:
         report: What a monitor saw. A monitor or a session may be set; its report of now is
             taken then.
@@ -135,6 +137,9 @@ class WindowTimeline(widgets.HTML):  # type: ignore[misc]
         return timeline_text(
             self.report, compress_at=self.compress_at, new_session_at=self.new_session_at
         )
+
+    def __str__(self) -> str:
+        return self.as_text()
 
     def __repr__(self) -> str:
         said = "nothing yet" if self.report is None else headline(self.report)
@@ -263,7 +268,7 @@ def _marks(snapshot: Snapshot, compressed: bool) -> str:
 
 
 def _way(gone: Dropped) -> Mark:
-    return "compressed" if gone.reason == SUMMED_UP else "dropped"
+    return "compressed" if gone.summed_up else "dropped"
 
 
 def _turns(drawn: Sequence[Snapshot]) -> str:

@@ -332,6 +332,7 @@ def test_the_stored_output_is_the_text_and_the_picture(store: LongTermMemory) ->
     assert bundle["text/html"] == shown.picture.value
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert repr(shown).startswith("RecallHits(5 hits for “server XJH-2309”")
+    assert str(shown) == shown.as_text()
     assert not re.search(r"https?:|url\(|<script|@import|0x[0-9a-f]{6}", bundle["text/html"])
 
 

@@ -250,6 +250,7 @@ def test_the_stored_output_is_the_text_and_the_picture() -> None:
     assert bundle["text/html"] == bar.value
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert repr(bar) == "WindowBar(5 of 100 tokens (5 %))"
+    assert str(bar) == bar.as_text()
 
 
 def test_the_same_window_gives_the_same_bytes() -> None:

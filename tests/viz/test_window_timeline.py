@@ -193,6 +193,24 @@ def test_every_compression_of_a_monitor_is_marked_and_what_it_summed_up_is_not_d
     assert "dropped" not in WindowTimeline(report).as_text()
 
 
+def test_a_rule_that_was_left_out_at_a_compression_is_dropped() -> None:
+    """No summary stands for what was pinned: it is lost like any other."""
+    monitor = Monitor(window=WINDOW, reserve=RESERVE)
+    said = [user("周三 开会 " + "word " * 8), assistant("ok")] * 6
+    monitor.record(window_of(RULES, BUDGET, talk(1), talk(2)))
+    monitor.compress(said, count=count_words, target=40, keep=1)
+
+    snapshot = monitor.record(window_of(RULES, SUMMARY, talk(3)))
+
+    assert [(gone.name, gone.summed_up) for gone in snapshot.dropped] == [
+        ("预算", False),
+        ("round 1", True),
+        ("round 2", True),
+    ]
+    line = monitor.report().as_text().splitlines()[1]
+    assert "compressed: 2 rounds summed up, 1 dropped" in line
+
+
 def test_each_part_can_be_chosen_and_read() -> None:
     """One group of radio buttons: one stop for Tab, and arrows go on from there."""
     asked = Section("第一轮", messages=(user("周三 开会"), assistant("noted")))
@@ -322,6 +340,7 @@ def test_a_new_report_redraws() -> None:
     timeline.report = REPORT
     assert len(Page(timeline.value).of_class("ak-turn")) == 5
     assert repr(timeline).startswith("WindowTimeline(5 turns; fullest: turn 3")
+    assert str(timeline) == timeline.as_text()
     timeline.report = None
     assert timeline.value == ""
 
