@@ -32,6 +32,7 @@ from agentkit.events import Event, ModelAnswered
 from agentkit.redaction import redact
 from agentkit.text import clean_json
 
+MOST_NAMED = 12  # turns in an error
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
@@ -216,9 +217,17 @@ class Trace:
         trace.skipped = tuple(skipped[:-1] if half else skipped)
         return trace
 
-    def as_text(self, turn: str | None = None) -> str:
-        """Return a table: one event a line, with what a person looks for first."""
-        chosen = [entry for entry in self._entries if turn in (None, entry.turn)]
+    def as_text(self, turn: str | int | None = None) -> str:
+        """Return a table: one event a line, with what a person looks for first.
+
+        Args:
+            turn: Only this one: its id, e.g. "t2", or its number, counted from 1, e.g. 2.
+
+        Raises:
+            TraceError: The trace has no such turn.
+        """
+        wanted = None if turn is None else self._turn(turn)
+        chosen = [entry for entry in self._entries if wanted in (None, entry.turn)]
         width = max((len(entry.kind) for entry in chosen), default=0)
         lines = [f"{entry.turn:>4}  {entry.kind:<{width}}  {_gist(entry)}" for entry in chosen]
         if self.skipped:
@@ -226,6 +235,20 @@ class Trace:
             more = ", …" if len(self.skipped) > 10 else ""
             lines.append(f"skipped {len(self.skipped)} damaged line(s): {numbers}{more}")
         return "\n".join(lines)
+
+    def _turn(self, turn: str | int) -> str:
+        """Return the id of a turn that is given by its id or its number."""
+        ids = list(dict.fromkeys(entry.turn for entry in self._entries))
+        asked = list(dict.fromkeys(e.turn for e in self._entries if e.kind == "UserSaid"))
+        if isinstance(turn, int) and 1 <= turn <= len(asked):
+            return asked[turn - 1]
+        if turn in ids:
+            return str(turn)
+        named = ", ".join(ids[:MOST_NAMED]) + (", …" if len(ids) > MOST_NAMED else "")
+        raise TraceError(
+            f"The trace has no turn {turn!r}; it has {len(asked)} turn(s): {named or 'none yet'}.",
+            hint="Give one of these ids, or a number: as_text(2) is the second turn.",
+        )
 
     def summary(self) -> Summary:
         """Return the figures of the conversation so far."""

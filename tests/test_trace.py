@@ -220,7 +220,7 @@ def test_a_full_disk_ends_no_turn_and_loses_no_event(
     assert Trace.load(path).skipped == ()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no such device here")
 def test_a_device_that_takes_nothing_is_said_once() -> None:
     with pytest.warns(RuntimeWarning, match="cannot be written") as warned:
         trace = trace_of(UserSaid("a"), Answered("b"), path=Path("/dev/full"))
@@ -380,6 +380,33 @@ def test_the_table_of_one_turn_holds_that_turn() -> None:
     assert trace.as_text("t2") == "  t2  UserSaid  two"
     assert trace.kinds("t2") == ["UserSaid"]
     assert [e.turn for e in trace.of_turn("t1")] == ["t1"]
+
+
+def test_a_turn_may_be_given_by_its_number() -> None:
+    trace = trace_of(UserSaid("one"))
+    trace.append(UserSaid("二"), turn="t9f")
+
+    assert trace.as_text(2) == trace.as_text("t9f") == " t9f  UserSaid  二"
+
+
+@pytest.mark.parametrize("turn", ["t2", 0, -1, 3, ""])
+def test_a_turn_that_is_not_there_is_refused_with_those_that_are(turn: str | int) -> None:
+    trace = trace_of(UserSaid("one"))
+    trace.append(UserSaid("two"), turn="t9f")
+
+    with pytest.raises(TraceError, match=r"2 turn\(s\): t1, t9f\.") as caught:
+        trace.as_text(turn)
+
+    assert "as_text(2)" in caught.value.hint
+
+
+def test_an_error_about_a_turn_names_a_dozen_at_most() -> None:
+    trace = Trace(clock=FixedClock())
+    for n in range(40):
+        trace.append(UserSaid("hi"), turn=f"t{n}")
+
+    with pytest.raises(TraceError, match=r"40 turn\(s\): t0, .*t11, …\."):
+        trace.as_text("t99")
 
 
 def test_the_summary_counts_what_happened() -> None:
