@@ -76,17 +76,17 @@ def update(originals: Path, copy: Path) -> Update:
 
 
 def restore(originals: Path, copy: Path, name: str) -> str | None:
-    """Put the original in place of a learner's version, which is kept beside it.
+    """Put the original in place of a learner's version, which is kept if they typed in it.
 
     Returns:
         The name under which the learner's version was kept, e.g.
-        "03_watching_the_window_fill.mine-1.ipynb", or None if nothing was there to keep.
+        "03_watching_the_window_fill.mine-1.ipynb", or None if nothing was typed into it.
     """
     manifest = _read_manifest(copy)
     target = copy / name
     kept = None
-    ours = ((originals / name).read_bytes(), _unrun(originals / name))
-    if target.exists() and target.read_bytes() not in ours:
+    ours = (_typed_into(originals / name), *manifest.get(name, ())[1:])  # now, and as copied
+    if target.exists() and _typed_into(target) not in ours:
         kept = _free_name(target)
         os.replace(target, kept)
     _copy(originals / name, target, name, manifest)
@@ -151,6 +151,11 @@ def _free_name(path: Path) -> Path:
 def _hashes(path: Path, whole: bytes) -> list[str]:
     """Return the hash of the whole content of a file, and of what was typed into it."""
     return [hashlib.sha256(data).hexdigest() for data in (whole, _typed(path, whole))]
+
+
+def _typed_into(path: Path) -> str:
+    """Return the hash of what was typed into a file."""
+    return _hashes(path, path.read_bytes())[1]
 
 
 def _typed(path: Path, whole: bytes) -> bytes:

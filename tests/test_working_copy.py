@@ -214,6 +214,21 @@ def test_what_is_as_it_was_leaves_nothing_beside_it(folders: Folders) -> None:
     assert len(list(folders.copy.glob("*.ipynb"))) == 1
 
 
+@pytest.mark.parametrize("kit", ["a", "b"])
+def test_a_notebook_that_was_only_saved_or_run_is_not_kept(folders: Folders, kit: str) -> None:
+    """By design: Jupyter writes its kernel, ids and outputs; nobody typed these."""
+    saved = json.loads(notebook("a", "an output"))
+    saved["metadata"] = {"kernelspec": {"name": "python3"}, "language_info": {}, "widgets": {}}
+    saved["nbformat_minor"] = 5
+    for number, cell in enumerate(saved["cells"]):
+        cell |= {"id": f"c{number}", "metadata": {"trusted": True}}
+    folders.mine(json.dumps(saved))
+    folders.kit(notebook(kit))
+
+    assert restore(folders.originals, folders.copy, NAME) is None
+    assert folders.read() == notebook(kit)
+
+
 def test_after_a_restore_updates_come_again(folders: Folders) -> None:
     folders.mine(notebook("mine"))
     folders.kit(notebook("b"))
