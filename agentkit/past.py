@@ -21,7 +21,7 @@ from agentkit import events
 from agentkit.compress import Compression, as_message, is_summary
 from agentkit.context import Frame
 from agentkit.errors import AgentkitError, BudgetError
-from agentkit.memory.brought import Forgetting, Remembering
+from agentkit.memory.brought import Forgetting, Hearing, Remembering
 from agentkit.messages import Message, ModelSaid, Usage, rounds
 from agentkit.models import Model
 from agentkit.monitor import SAVES, Monitor
@@ -165,6 +165,11 @@ class Past:
             reason = error.what
         self._trace.append(events.Valued(len(new), reason), turn="")
 
+    def tell(self, memory: Remembering | None) -> None:
+        """Let a memory know what the conversation holds, so that it can have it erased."""
+        if isinstance(memory, Hearing):
+            memory.said = self.messages
+
     def erase(self, memory: Remembering | None, turn: str) -> Erasure | None:
         """Take what memory has forgotten out of the history, the rounds and the trace.
 
@@ -175,7 +180,7 @@ class Past:
             return None
         from agentkit.memory.erase import Erasure
 
-        erasure = Erasure(memory.forgotten, kept=memory.kept)
+        erasure = Erasure(memory.forgotten, kept=memory.kept, orders=memory.orders)
         before = list(self.messages)
         self.messages[:] = map(erasure.message, before)
         changed = sum(m != was for m, was in zip(self.messages, before, strict=True))

@@ -189,6 +189,7 @@ class Session:
             try:
                 await self._past.learn(self.agent.frame.values)
                 history, besides, gone = self._past.read()
+                self._past.tell(self.agent.memory)
                 turn = await run_turn(
                     text,
                     self.agent,

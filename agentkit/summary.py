@@ -19,14 +19,14 @@ Built in:   notebooks/08_short_term_and_working_memory.ipynb
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from agentkit.goal import goal
 from agentkit.messages import Message, Round, rounds
 from agentkit.sentences import beginning
-from agentkit.text import HAN, fold
+from agentkit.text import FORGOTTEN, HAN, fold
 from agentkit.value import Rules, load_rules
 
 BUDGET = 500  # tokens; a longer summary is read worse than the rounds it stands for
@@ -61,6 +61,8 @@ _HEADINGS: Mapping[str, tuple[str, str]] = {  # English, Chinese
     "told": ("Also told", "用户还说过"),
     "progress": ("Progress", "进展"),
 }
+_STEP = " → "  # between what was asked and what was answered
+_SAYS = re.compile(r"\w")
 _LEFT_OUT = ("({} sentences left out)", "（省略了 {} 句）")
 _WAS_LEFT_OUT = re.compile(r"\((\d{1,9}) sentences left out\)|（省略了 (\d{1,9}) 句）")
 
@@ -115,9 +117,15 @@ class Summary:
         return found
 
     def changed(self, change: Callable[[str], str], *, count: Callable[[str], int]) -> Summary:
-        """Return the summary with each of its sentences changed, and its tokens counted anew."""
-        parts: dict[str, Any] = {p: tuple(map(change, self.of(p))) for p in PARTS if p != "goal"}
-        other = replace(self, goal=change(self.goal), **parts)
+        """Return the summary with each of its sentences changed, and its tokens counted anew.
+
+        A sentence of which nothing is left goes.
+        """
+        parts: dict[str, Any] = {
+            p: tuple(_with_words(map(change, self.of(p)))) for p in PARTS if p != "goal"
+        }
+        goal = next(iter(_with_words([change(self.goal)])), "")
+        other = replace(self, goal=goal, **parts)
         return replace(other, tokens=count(other.text) if other.text else 0)
 
     def __repr__(self) -> str:
@@ -167,10 +175,10 @@ def summarise(
     found = _collect(messages, rules)
     if earlier is not None:
         found = {part: [*earlier.of(part), *said] for part, said in found.items()}
-    asked = [message.text for message in messages if message.role == "user"]
+    asked = _with_words(message.text for message in messages if message.role == "user")
     wanted = goal(asked, rules=rules, earlier=earlier.goal if earlier is not None else None)
     found["goal"] = [wanted] if wanted else []
-    found = {part: _without_repeats(said) for part, said in found.items()}
+    found = {part: _without_repeats(_with_words(said)) for part, said in found.items()}
     progress = found["progress"]
     found["progress"] = progress[-MOST_PROGRESS:]
     chinese = earlier.chinese if earlier is not None and not messages else _is_chinese(messages)
@@ -195,8 +203,13 @@ def _step(each: Round, rules: Rules) -> str:
     if not answers or rules.value("assistant", answers[-1]).kind == "small talk":
         return ""
     half = PROGRESS_CHARS // 2
-    question = f"{beginning(asked, max_chars=half)} → " if asked else ""
+    question = beginning(asked, max_chars=half) + _STEP if asked else ""
     return question + beginning(answers[-1], max_chars=half)
+
+
+def _with_words(said: Iterable[str]) -> list[str]:
+    """Return what says more than that something was forgotten; of a step, what was asked counts."""
+    return [text for text in said if _SAYS.search(text.split(_STEP)[0].replace(FORGOTTEN, ""))]
 
 
 def _without_repeats(said: Sequence[str]) -> list[str]:

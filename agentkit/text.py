@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+FORGOTTEN = "[forgotten]"  # what stands in the place of a forgotten sentence
 MAX_TEXT_CHARS = 1_000_000  # over a pipe, a longer text takes time that grows with its square
 
 _HAN = r"\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

@@ -134,6 +134,7 @@ class Rules:
     talk_chars: int
     talk: re.Pattern[str]
     simplified: Mapping[int, int]
+    forget: re.Pattern[str]
     _known: dict[tuple[str, str], Value] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, history: Sequence[Message]) -> list[Value]:
@@ -188,6 +189,8 @@ class Rules:
             plain: The same, as patterns read it.
             asks: Some sentence of its message is a question.
         """
+        if role == "user" and self.forget.search(plain):
+            return None  # an order to forget tells nothing that is to be kept
         question = asks and _asks(plain)
         told, says = (_told(plain), "") if question else (plain, plain)
         for kind in self.kinds:
@@ -273,6 +276,7 @@ def _shipped() -> Rules:
 def _rules(given: Given) -> Rules:
     kinds = [_kind(entry) for entry in given["kinds"].each()]
     fixed, talk, recent = given["fixed"], given["small talk"], given["recent"]
+    forget = given.get("orders to forget")
     words = sorted(map(fold, talk["words"].texts()), key=len, reverse=True)
     small = "|".join(map(re.escape, words)) or "(?!)"
     return Rules(
@@ -286,6 +290,7 @@ def _rules(given: Given) -> Rules:
         talk["max_chars"].whole(),
         re.compile(rf"(?:(?:{small})(?:[\W_]+|(?<=[^\x00-\x7f])|$))+"),
         _simpler(given.get("traditional")),
+        re.compile("(?!)") if forget is None else forget.together(any_of),
     )
 
 

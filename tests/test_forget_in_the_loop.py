@@ -180,3 +180,120 @@ def test_what_no_turn_began_with_is_forgotten_when_it_is_written(store: LongTerm
 
     assert [type(event).__name__ for event in done] == ["Forgot"]
     assert memory.forgotten == (ALLERGIC,)
+
+
+HUSK = "[forgotten]"
+
+
+@pytest.mark.parametrize(
+    ("told", "forget", "secret"),
+    [
+        ("I have diabetes.", "please forget that I have diabetes", "diabetes"),
+        ("I have diabetes.", "Could you forget I had diabetes?", "diabetes"),
+        (ALLERGIC, "forget my peanut allergy", "peanut"),
+        (ALLERGIC, "please forget my peanut allergy, thanks", "peanut"),
+        (ALLERGIC, "delete what you know about my peanut allergy", "peanut"),
+        (HUASHENG, "忘掉我对花生过敏", "花生"),
+        (HUASHENG, "请把我对花生过敏的事忘掉", "花生"),
+    ],
+)
+def test_the_order_to_forget_goes_with_what_it_names(
+    store: LongTermMemory, told: str, forget: str, secret: str
+) -> None:
+    memory = TenantMemory(store, tenant="ada")
+    session = Session(
+        model=ReaderModel(), memory=memory, clock=FixedClock(), budget=500, compress=True
+    )
+    ask(session, told)
+    answer = ask(session, forget)
+    for turn in range(20):
+        ask(session, f"Room {turn} is blue." if forget.isascii() else f"房间 {turn} 是蓝色的。")
+
+    assert answer in ("I have forgotten 1 memory.", "我忘掉了 1 条记忆。")
+    assert secret not in " ".join(message.text for message in session.messages)
+    assert secret not in session.handover.text
+    assert session.packed is not None
+    assert secret not in repr(session.packed.kept)
+    assert all(secret not in str(entry.data) for entry in session.trace)
+
+
+@pytest.mark.parametrize(
+    ("told", "forget"),
+    [(ALLERGIC, "forget my peanut allergy"), (HUASHENG, "忘掉我对花生过敏")],
+)
+def test_a_hand_over_has_no_line_of_which_nothing_is_left(
+    store: LongTermMemory, told: str, forget: str
+) -> None:
+    session = session_of(store)
+    ask(session, told)
+    ask(session, forget)
+
+    assert [message.text for message in session.messages][::2] == [HUSK, HUSK]
+    assert HUSK not in session.handover.text
+
+    tea = "I like tea." if forget.isascii() else "我喜欢茶。"
+    ask(session, tea)
+
+    assert f"- {tea}" in session.handover.text
+
+
+@pytest.mark.parametrize(
+    ("told", "forget", "secret", "answer"),
+    [
+        (
+            "The export takes 14 seconds.",
+            "forget that the export takes 14 seconds",
+            "14",
+            "No memory said that; it is erased from this conversation.",
+        ),
+        (
+            "My password is hunter2xyz.",
+            "Forget that my password is hunter2xyz.",
+            "hunter2xyz",
+            "No memory said that; it is erased from this conversation.",
+        ),
+        (
+            "My password is hunter2xyz.",
+            "forget my password",
+            "hunter2xyz",
+            "No memory said that; it is erased from this conversation.",
+        ),
+        (
+            "导出要十四秒。",
+            "忘掉导出要十四秒",
+            "十四",
+            "没有一条记忆这样说过；它已从这次对话里抹去。",
+        ),
+        (
+            "我的密码是hunter2xyz。",
+            "忘掉我的密码",
+            "hunter2xyz",
+            "没有一条记忆这样说过；它已从这次对话里抹去。",
+        ),
+    ],
+)
+def test_what_only_the_conversation_said_is_erased_from_it(
+    store: LongTermMemory, told: str, forget: str, secret: str, answer: str
+) -> None:
+    session = session_of(store)
+    ask(session, told)
+    ask(session, "The import takes 9 seconds.")
+
+    assert ask(session, forget) == answer
+
+    said = [message.text for message in session.messages]
+    assert said[0] == HUSK
+    assert said[2] == "The import takes 9 seconds."
+    assert all(secret not in text for text in said)
+    assert all(secret not in str(entry.data) for entry in session.trace)
+    assert store.count(tenant="ada") == 0
+
+
+def test_only_what_says_just_that_is_erased_from_the_conversation(store: LongTermMemory) -> None:
+    session = session_of(store)
+    ask(session, "The export does not take 14 seconds.")
+
+    answer = ask(session, "forget that the export takes 14 seconds")
+
+    assert answer == "I have forgotten nothing: no memory says that."
+    assert session.messages[0].text == "The export does not take 14 seconds."

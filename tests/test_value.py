@@ -442,3 +442,27 @@ def test_traditional_characters_are_read_like_simplified_ones(
 
     assert value.kind == RULES.value("user", simplified).kind
     assert all(finding.sentence == traditional for finding in value.findings)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("please forget that I have diabetes", "talk"),
+        ("Forget my peanut allergy.", "talk"),
+        ("can you forget that my name is Ada?", "talk"),
+        ("delete what you know about my premium plan", "talk"),
+        ("don't remember that I am allergic to nuts", "talk"),
+        ("忘掉我对花生过敏", "talk"),
+        ("请把我对花生过敏的事忘掉", "talk"),
+        ("别再记住我住在隆德", "talk"),
+        ("从记忆里删掉我住在隆德", "talk"),
+        ("Don't forget that I am allergic to nuts.", "identity"),
+        ("Forget about the old plan, I am on the gold plan now.", "identity"),
+        ("Delete files only after a backup.", "constraint"),
+        ("别忘了我对花生过敏", "identity"),
+        ("忘了说，我对花生过敏", "identity"),
+        ("把旧方案忘了，我是付费用户", "identity"),
+    ],
+)
+def test_an_order_to_forget_tells_nothing_of_the_user(text: str, kind: str) -> None:
+    assert load_rules().value("user", text).kind == kind

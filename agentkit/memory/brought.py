@@ -55,13 +55,26 @@ class Remembering(Protocol):
 
 
 @runtime_checkable
+class Hearing(Protocol):
+    """A memory that is told what the conversation holds, before each turn.
+
+    Attributes:
+        said: The messages so far.
+    """
+
+    said: Sequence[Message]
+
+
+@runtime_checkable
 class Forgetting(Protocol):
     """A memory that says what it forgot, so that a conversation can erase its own copies.
 
     Attributes:
         forgotten: What the records said that the turn forgot, and their sources.
         kept: What records say that resemble those and stay.
+        orders: The sentences that asked to forget it, as the user said them.
     """
 
     forgotten: tuple[str, ...]
     kept: tuple[str, ...]
+    orders: tuple[str, ...]

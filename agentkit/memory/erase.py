@@ -22,12 +22,13 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from agentkit.memory.forgetting import FORGOTTEN
+from agentkit.memory.meant import NAMED, share_named
+from agentkit.memory.policy import named_to_forget
 from agentkit.memory.policy_file import load_policy
 from agentkit.memory.sentence import bare
 from agentkit.messages import Message
 from agentkit.sentences import sentences, split
-from agentkit.text import HAN, STOP_HAN, fold, terms
+from agentkit.text import FORGOTTEN, HAN, STOP_HAN, fold, terms
 
 MOST = 0.6  # of the words of what was forgotten, in any order
 MOST_SIGNS = 0.8  # of its Chinese characters, of which two texts share more by chance
@@ -88,11 +89,16 @@ class Erasure:
     Args:
         forgotten: What records said, and their sources.
         kept: What records still say, word for word; it stays wherever it stands.
+        orders: What asked to forget it; word for word, as its other words say nothing.
     """
 
-    def __init__(self, forgotten: Sequence[str], *, kept: Sequence[str] = ()) -> None:
+    def __init__(
+        self, forgotten: Sequence[str], *, kept: Sequence[str] = (), orders: Sequence[str] = ()
+    ) -> None:
         texts = [bare(text).strip() for text in forgotten]
-        self._whole = [_literal(text) for text in dict.fromkeys(texts) if text]
+        literally = (*(order.strip() for order in orders), *texts)
+        self._whole = [_literal(text) for text in dict.fromkeys(literally) if text]
+        self._texts = texts
         stays = {bare(text).strip() for text in kept} - {"", *texts}
         literal = "|".join(_literal(text).pattern for text in sorted(stays, key=len, reverse=True))
         self._stays = re.compile(f"({literal})") if stays else None
@@ -155,12 +161,20 @@ class Erasure:
         if self._repeated(said):
             if len(sentence) > LONG_CHARS:
                 return self._long(text)
-        elif not self._answered(said, sentence):
+        elif not self._answered(said, sentence) and not self._ordered(sentence):
             return text
         return text.replace(sentence, FORGOTTEN)
 
     def _repeated(self, said: _Said) -> bool:
         return bool(said.size()) and any(_repeats(said, wanted) for wanted in self._wanted)
+
+    def _ordered(self, sentence: str) -> bool:
+        """Return whether a sentence asks to forget it, however it names it."""
+        policy = load_policy()
+        named = named_to_forget(sentence, policy)
+        if not named:
+            return False
+        return any(share_named(named, text, policy) >= NAMED for text in self._texts)
 
     def _answered(self, said: _Said, sentence: str) -> bool:
         if not said.size() or not any(_answers(said, wanted) for wanted in self._wanted):

@@ -29,8 +29,8 @@ from agentkit.memory.rows import (
 )
 from agentkit.memory.seal import Seal
 from agentkit.memory.tenants import Tenant
+from agentkit.text import FORGOTTEN
 
-FORGOTTEN = "[forgotten]"  # what stands in a source in the place of a forgotten sentence
 COMPACT_FROM = 1_000  # blank rows; below, writing the file anew is not worth it
 
 

@@ -76,7 +76,7 @@ def meant(about: str, scope: Scope, records: Sequence[tuple[str, str]], policy: 
         policy: Says what a negation is, and which words say nothing.
     """
     named = about.strip(_QUOTES)
-    shares = {i: _share(named, text, policy) for i, text in records}
+    shares = {i: share_named(named, text, policy) for i, text in records}
     whole = [(i, text) for i, text in records if shares[i] >= NAMED]
     ids = {i for i, text in records if says_the_same(named, [text])}
     topic = scope != "clause" and not _STATES.search(named)
@@ -168,7 +168,7 @@ def _more(named: str, text: str, policy: Policy) -> bool:
     return any(not _among(word, known) for word in _words(text, policy))
 
 
-def _share(named: str, text: str, policy: Policy) -> float:
+def share_named(named: str, text: str, policy: Policy) -> float:
     """Return the share of the named words that a text holds; 0.0 where a number lacks."""
     wanted, held = _words(named, policy), _words(text, policy)
     if not wanted or not set(_NUMBER.findall(named)) <= set(_NUMBER.findall(text)):

@@ -230,6 +230,12 @@ def _to_forget(text: str, policy: Policy) -> Decision | None:
     return None
 
 
+def named_to_forget(sentence: str, policy: Policy) -> str | None:
+    """Return what a sentence asks to forget, "" for what was said last, None where it does not."""
+    decision = _to_forget(sentence, policy)
+    return None if decision is None else decision.about
+
+
 def _named(match: re.Match[str]) -> tuple[Scope, str]:
     """Return what a request to forget names, and how; nothing for what was written last."""
     groups = match.groupdict()

@@ -26,10 +26,9 @@ from agentkit.events import Condensed
 from agentkit.files import UNREADABLE, texts
 from agentkit.memory.archive import FOUND, Archive
 from agentkit.memory.erase import Erasure
-from agentkit.memory.forgetting import FORGOTTEN
 from agentkit.messages import Message, Round, mend, rounds
 from agentkit.summary import BUDGET, Summary, summarise
-from agentkit.text import clean_text
+from agentkit.text import FORGOTTEN, clean_text
 from agentkit.tokens import message_size
 from agentkit.value import Rules, load_rules
 from agentkit.window import Count, Section

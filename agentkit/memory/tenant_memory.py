@@ -22,12 +22,13 @@ from agentkit.memory.fuse import Weights
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.look import Filter
 from agentkit.memory.meant import Meant, meant, names_all
-from agentkit.memory.policy import Decision, Seen, decide
+from agentkit.memory.policy import Decision, Seen, decide, named_to_forget
 from agentkit.memory.policy_file import Policy, load_policy
 from agentkit.memory.recall import NARROW, WIDE, Hits, Recall, fence, narrow_query, recall
 from agentkit.memory.records import Draft, check_tenant
 from agentkit.memory.told import Outcome, promise, tell
 from agentkit.messages import Message, ToolCall, ToolResult, user
+from agentkit.value import sentences
 from agentkit.window import Count
 
 CANDIDATES = 50  # records that a request to forget is compared with, nearest first
@@ -46,8 +47,11 @@ class TenantMemory:
         weights: Of the routes; None: as each query needs.
 
     Attributes:
-        forgotten: What the records said that this turn forgot; the conversation erases it
-            from its messages and its trace.
+        forgotten: What the records said that this turn forgot, or the conversation alone; the
+            conversation erases it from its messages and its trace.
+        orders: The sentences that asked for that; they are erased like it.
+        said: The conversation so far, which a session gives before each turn: what no memory
+            says can be erased there.
         outcome: What became of this turn's requests to forget.
 
     Raises:
@@ -73,7 +77,10 @@ class TenantMemory:
         self._turn = 0
         self._last: tuple[str, ...] = ()
         self._asked: frozenset[str] = frozenset()
+        self._worded: dict[str, str] = {}
         self.forgotten: tuple[str, ...] = ()
+        self.orders: tuple[str, ...] = ()
+        self.said: Sequence[Message] = ()
         self.outcome = Outcome()
 
     def wide(self, text: str, *, budget: int, count: Count) -> Brought:
@@ -108,11 +115,15 @@ class TenantMemory:
 
     def _forget_asked(self, text: str) -> tuple[Event, ...]:
         """Carry out each request to forget in a message, before anything is answered."""
-        self.forgotten, self.outcome = (), Outcome()
+        self.forgotten, self.orders, self.outcome = (), (), Outcome()
         decisions = decide([user(text)], policy=self._policy)
         asked = [one for one in decisions if one.action == "forget"]
         self._asked = frozenset(one.text for one in asked)
-        return tuple(event for one in asked for event in self._carried_out(one))
+        self._worded = {self._policy.hide(said).text: said for said in sentences(text)}
+        did = tuple(event for one in asked for event in self._carried_out(one))
+        if self.forgotten:
+            self.orders = tuple(self._worded.get(one.text, one.text) for one in asked)
+        return did
 
     def narrow(
         self, call: ToolCall, result: ToolResult, *, budget: int, count: Count
@@ -138,7 +149,7 @@ class TenantMemory:
             self._store.clock.now(),
         )
         if not self._asked:
-            self.forgotten, self.outcome = (), Outcome()
+            self.forgotten, self.orders, self.outcome = (), (), Outcome()
         events: list[Event] = []
         for one in decide(messages, policy=self._policy, seen=seen):
             if one.action != "forget" or one.text not in self._asked:
@@ -173,7 +184,7 @@ class TenantMemory:
             for one, text, why in which.left
         ]
         if not which.ids:
-            return [*left, Skipped(decision.text, "nothing that is remembered is meant by it")]
+            return [*left, Skipped(decision.text, self._unsaid(decision))]
         gone = self._store.forget(which.ids, tenant=self.tenant)
         self.outcome.gone += len(which.ids)
         self.forgotten += gone.texts
@@ -196,6 +207,33 @@ class TenantMemory:
         hits = recall(self._store, decision.about, tenant=self.tenant, k=CANDIDATES, used=False)
         found = {hit.id: hit.text for hit in hits}
         return meant(decision.about, decision.scope, list(found.items()), self._policy)
+
+    def _unsaid(self, decision: Decision) -> str:
+        """Have erased what only the conversation says of it; return what became of it."""
+        said = () if self.outcome.all else self._only_said(decision)
+        self.outcome.unsaid += len(said)
+        self.forgotten += said
+        erased = "; it is erased from the conversation" if said else ""
+        return f"nothing that is remembered is meant by it{erased}"
+
+    def _only_said(self, decision: Decision) -> tuple[str, ...]:
+        """Return the sentences of the conversation that a request means, secrets too."""
+        policy = self._policy
+        about = named_to_forget(self._worded.get(decision.text, decision.text), policy) or ""
+        told = [message for message in self.said if message.role in ("user", "assistant")]
+        if not about:
+            told = [message for message in told if message.role == "user"][-1:]
+        found = dict.fromkeys(text for message in told for text in sentences(message.text))
+        texts = [
+            text
+            for text in found
+            if not policy.says("questions", text)
+            and not policy.says("requests", text)
+            and named_to_forget(text, policy) is None
+        ]
+        if not about:
+            return tuple(texts)
+        return meant(about, decision.scope, [(text, text) for text in texts], policy).ids
 
     def _of_id(self, name: str) -> str:
         """Return the id of the record that is named by it, or "" where it names none."""

@@ -31,6 +31,10 @@ NONE = (
     "I have forgotten nothing: no memory says that.",
     "我什么也没有忘掉：没有一条记忆是这样说的。",
 )
+UNSAID = (
+    "No memory said that; it is erased from this conversation.",
+    "没有一条记忆这样说过；它已从这次对话里抹去。",
+)
 NONE_EXACTLY = (
     "I have forgotten nothing: no memory says just that.",
     "我什么也没有忘掉：没有一条记忆正好这样说。",
@@ -62,24 +66,28 @@ class Outcome:
         gone: How many records were forgotten.
         left: Others that may have been meant: id, text and why it stays.
         failed: Why it could not be done.
+        unsaid: How many sentences only the conversation had; they are erased there.
         all: It was asked to forget all there is.
     """
 
     gone: int = 0
     left: list[tuple[str, str, str]] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    unsaid: int = 0
     all: bool = False
 
 
 def tell(outcome: Outcome, request: str) -> str:
     """Return what the user is to be told."""
     zh = HAN.search(request) is not None
-    if outcome.failed and not outcome.gone:
+    if outcome.failed and not outcome.gone and not outcome.unsaid:
         return NO_STORE[zh].format(why=outcome.failed[0])
-    if outcome.all and not outcome.gone:
+    if outcome.all and not outcome.gone and not outcome.unsaid:
         return NOT_ALL[zh]
     nothing = (NONE_EXACTLY if outcome.left else NONE)[zh]
-    told = [GONE[zh][outcome.gone != 1].format(n=outcome.gone) if outcome.gone else nothing]
+    told = [GONE[zh][outcome.gone != 1].format(n=outcome.gone)] if outcome.gone else []
+    told += [UNSAID[zh]] if outcome.unsaid else []
+    told = told or [nothing]
     for one, text, why in outcome.left[:MOST_LEFT]:
         shown = short(one_line(bare(text)), max_chars=SHOWN_CHARS)
         told.append(LEFT[zh].format(why=WHY[why] if zh else why, text=shown, id=one))

@@ -9,9 +9,9 @@ import pytest
 from agentkit import events
 from agentkit.clock import FixedClock
 from agentkit.memory.erase import Erasure
-from agentkit.memory.forgetting import FORGOTTEN
 from agentkit.memory.short import ShortTermMemory
 from agentkit.messages import Message, ToolCall, assistant, user
+from agentkit.text import FORGOTTEN
 from agentkit.trace import Trace
 
 DENTIST = "User said: My dentist is Dr Lee."
