@@ -384,7 +384,7 @@ def test_what_is_right_passes_the_helpers_for_learners() -> None:
         ),
         (
             lambda: expect_raises(KeyError, lambda: 3, "a look-up"),
-            "a look-up: expected an error, got 3.",
+            "a look-up: expected KeyError, got 3.",
         ),
     ],
 )
@@ -395,7 +395,7 @@ def test_the_helpers_say_both_values(call: Any, said: str) -> None:
     assert caught.value.what == said
 
 
-def test_another_error_than_the_expected_one_passes_through() -> None:
+def test_what_is_to_do_and_what_a_check_stumbles_over_pass_through() -> None:
     """By design: NotImplementedError is a RuntimeError, and still means "to do"."""
 
     def todo() -> None:
@@ -403,5 +403,12 @@ def test_another_error_than_the_expected_one_passes_through() -> None:
 
     with pytest.raises(NotImplementedError):
         expect_raises(RuntimeError, todo, "a call")
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(AttributeError):
+        expect_raises(KeyError, lambda: None.kept, "a call")  # type: ignore[attr-defined]
+
+
+def test_an_error_of_another_kind_is_said_beside_the_one_that_is_wanted() -> None:
+    with pytest.raises(CheckFailed, match="a call: expected KeyError, got ZeroDivision") as caught:
         expect_raises(KeyError, lambda: 1 // 0, "a call")
+
+    assert "raise KeyError" in caught.value.hint

@@ -112,15 +112,23 @@ def expect_raises(
 ) -> BaseException:
     """Return the error that `call` raises; raise CheckFailed when it raises none of `kinds`.
 
-    An error of another kind passes through, NotImplementedError (todo) among them.
+    NotImplementedError (todo) passes through, and so does what a check stumbles over.
     """
+    names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
+    wanted = f"{what}: expected {' or '.join(names)}"
     try:
         got = call()
     except kinds as error:
         if isinstance(error, NotImplementedError):
             raise
         return error
-    raise CheckFailed(f"{what}: expected an error, got {shown(got)}.", hint="")
+    except (NotImplementedError, AttributeError, TypeError, CheckFailed):
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        hint = f"Callers look for the kind of an error: raise {names[0]} where this is meant."
+        raise CheckFailed(f"{wanted}, got {said}.", hint=hint) from error
+    raise CheckFailed(f"{wanted}, got {shown(got)}.", hint="")
 
 
 def foresee(guess: object, answer: float, what: str, *, hint: str) -> None:
@@ -159,7 +167,8 @@ def foresee_each(
         hint: Where to look.
     """
     said = expect_list(guess, "your answers")
-    expect_equal(len(said), len(answers), "how many answers you give")
+    order = f"Give one for each, in this order: {', '.join(things)}."
+    expect_equal(len(said), len(answers), "how many answers you give", hint=order)
     for one in said:
         number = isinstance(one, int) and not isinstance(one, bool)
         allowed = " or ".join(map(shown, choices)) or "a number"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agentkit.checks import expect, expect_equal, expect_list, expect_text, kind_of
+from agentkit.checks import expect, expect_equal, expect_list, expect_text, kind_of, shown
 from agentkit.memory.embed import HashedEmbedder, default_embedder
 from agentkit.memory.fuse import Weights
 from agentkit.memory.long import LongTermMemory
@@ -105,11 +105,15 @@ def the_opposite_lies_close(pair: tuple[str, str] | None) -> None:
     if pair is None:
         raise NotImplementedError
     two = expect_list(pair, "your pair")
-    expect_equal(len(two), 2, "how many sentences you give")
+    expect_equal(len(two), 2, "how many sentences you give", hint='Write ("…", "…").')
     said, denied = (expect_text(one, "a sentence") for one in two)
-    plain = _squeezed(said)
+    plain, words = _squeezed(said), ", ".join(NEGATIONS)
     without = {_squeezed(denied.replace(word, "", 1)) for word in NEGATIONS if word in denied}
-    expect(plain in without, f"without one of {NEGATIONS} the second is not the first.")
+    expect(
+        plain in without,
+        f"{shown(denied)} is not {shown(said)} with a word of denial in it.",
+        hint=f"Write one sentence twice and add one of these to the second: {words}.",
+    )
     first, second = default_embedder().embed([said, denied])
     cosine = float(first @ second)
     expect(

@@ -63,6 +63,14 @@ def refuses_one_by_one(sections: Sequence[Section], *, budget: int, count: Count
         return pack([s for s in sections if s.rank], budget=budget, count=count)
 
 
+def refuses_by_value(sections: Sequence[Section], *, budget: int, count: Count) -> Packed:
+    """02: refuse with an error of a kind that nobody looks for."""
+    try:
+        return pack(sections, budget=budget, count=count)
+    except BudgetError:
+        raise ValueError("no") from None
+
+
 def names_kept(sections: Sequence[Section], *, budget: int, count: Count) -> list[str]:
     """02: give back the names, and not what holds the sections."""
     return [section.name for section in pack(sections, budget=budget, count=count).kept]
