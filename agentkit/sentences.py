@@ -9,7 +9,8 @@ A full stop ends a sentence unless it belongs to an abbreviation, an initial, a 
 an address, or stands between quotation marks or brackets. Where that is in doubt nothing
 is cut: two sentences in one still say what was said, half a sentence says something else.
 The abbreviations are a list that can be added to. Libraries for this are no longer kept,
-or read one of the two languages only.
+or read one of the two languages only. Whatever a text is made of, no stretch of it is read
+once for each mark before it: the work grows with the length, not with its square.
 
 Read after: errors.py.     Read next: text.py, value.py.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 LONGEST_QUOTE = 200  # characters between two marks; what is longer is cut inside too
 _LONGEST_WORD = 30  # characters before a full stop that may be an abbreviation
@@ -59,12 +61,14 @@ _SURNAMES = frozenset("an do go he her in may no of on she so to we will you".sp
 
 _QUOTES = {"“": "”", "「": "」", "『": "』", "《": "》", "‘": "’", '"': '"', "`": "`"}
 _CLOSES = {**_QUOTES, "(": ")", "（": "）", "[": "]", "【": "】"}
-_PAIR = {opens: re.compile(rf"[\n{re.escape(opens + shuts)}]") for opens, shuts in _CLOSES.items()}
+_OPENS = {shuts: opens for opens, shuts in _CLOSES.items()}
+_PAIRED = re.compile(rf"[\n{re.escape(''.join((*_CLOSES, *_OPENS)))}]")
 _MARK = re.compile(rf"[.…!?！？。]+|\n\s*|[{re.escape(''.join(_CLOSES))}]")
 _TAIL = re.compile(r"[\"'”’」』）)\]】》*_`]*")  # may stand behind the mark that ends a sentence
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"[^\s()（）\[\]【】“”‘「」『』\"—–/，。：、]+$")
-_NEXT = re.compile(r"[^\w\n]*([^\W_][\w'’]*)?")
+_NO_WORD = re.compile(r"[^\w\n]*")
+_NEXT = re.compile(r"[^\W_][\w'’]{0,20}")  # enough of a word to know it by
 _INITIALS = re.compile(r"[A-Za-z](?:\.[A-Za-z])*")
 _ITEM = re.compile(r"\s*(?:\d{1,3}|[A-Za-z])")
 _ADDRESS = re.compile(r"(?:://|www\.)\S*$")
@@ -131,16 +135,17 @@ def _unclosed(text: str) -> str:
 
 def _ends(text: str) -> Iterable[int]:
     """Yield where sentences end, the space behind them included."""
-    start = at = 0
+    ahead = _Ahead(text)
+    start, at = _past(_SPACE, text, 0), 0
     while mark := _MARK.search(text, at):
         begins, at = mark.span()
         if mark[0] in _CLOSES:
-            at, ends = _quoted(text, begins, start)
+            at, ends = _quoted(ahead, begins, start)
         elif mark[0][0] == "\n":
             ends = True
         else:
             tail = _past(_TAIL, text, at)
-            ends = _is_end(text, start, mark, tail)
+            ends = _is_end(ahead, start, mark, tail)
             at = tail if ends else at
         if ends:
             start = at = _past(_SPACE, text, at)
@@ -152,24 +157,59 @@ def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _is_end(text: str, start: int, mark: re.Match[str], tail: int) -> bool:
+class _Ahead:
+    """A text with what lies ahead in it, each stretch read once however many marks ask."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._no_word = (0, 0)  # from here to there stands no word and no line end
+
+    def word(self, at: int) -> str:
+        """Return the start of the next word of the same line; empty if there is none."""
+        begins, ends = self._no_word
+        if not begins <= at <= ends:
+            ends = _past(_NO_WORD, self.text, at)
+            self._no_word = (at, ends)
+        found = _NEXT.match(self.text, ends)
+        return found[0] if found else ""
+
+    @cached_property
+    def closings(self) -> dict[int, int]:
+        """Where each mark that opens is closed on its line, by its position."""
+        found: dict[int, int] = {}
+        still_open: dict[str, list[int]] = {opens: [] for opens in _CLOSES}
+        for mark in _PAIRED.finditer(self.text):
+            sign, at = mark[0], mark.start()
+            if sign == "\n":
+                still_open = {opens: [] for opens in _CLOSES}
+                continue
+            if sign in _OPENS and not (sign == "’" and self.text[at + 1 : at + 2].isalpha()):
+                waiting = still_open[_OPENS[sign]]
+                if waiting:
+                    found[waiting.pop()] = at
+            if sign in _CLOSES:
+                still_open[sign].append(at)
+        return found
+
+
+def _is_end(ahead: _Ahead, start: int, mark: re.Match[str], tail: int) -> bool:
     """Return whether a mark outside quotes and brackets ends the sentence that begins at `start`.
 
     Args:
-        text: The whole.
+        ahead: The whole.
         start: Of the sentence.
         mark: Stops, e.g. "." or "?!".
         tail: Position behind the marks that belong to it: quotes, brackets, stars.
     """
-    stops, after = mark[0], text[tail : tail + 1]
+    text, stops = ahead.text, mark[0]
+    after = text[tail : tail + 1]
     apart = not after or after.isspace()
     if stops == "." and not apart:
         return False  # most of them: 3.5, report.pdf, example.org
     if "。" in stops or "！" in stops or "？" in stops:
         return True
     before = text[max(start, mark.start() - _LONGEST_WORD) : mark.start()]
-    following = _NEXT.match(text, tail)
-    word = (following[1] or "") if following else ""
+    word = ahead.word(tail)
     if "!" in stops or "?" in stops:
         return (apart or not after.isascii() or after.isupper()) and not _ADDRESS.search(before)
     if stops != ".":  # an ellipsis, and what was left open may go on
@@ -200,44 +240,33 @@ def _may_end(word: str, following: str) -> bool:
     return True
 
 
-def _quoted(text: str, at: int, start: int) -> tuple[int, bool]:
+def _quoted(ahead: _Ahead, at: int, start: int) -> tuple[int, bool]:
     """Return where to go on from an opening mark, and whether the sentence ends there.
 
     What is quoted ends it with its own last stop, unless words go on behind it; what is in
     brackets only where nothing but the brackets was said.
     """
-    end = _closing(text, at)
+    text = ahead.text
+    end = _closing(ahead, at)
     if end is None:
         return at + 1, False
     inside = text[at + 1 : end].rstrip("\"'”’」』）)\\]】》*_` ")
     end = _past(_TAIL, text, end + 1)
     if inside[-1:] not in (".", "!", "?", "…", "。", "！", "？"):
         return end, False
-    if text[at] not in _QUOTES and text[start:at].strip():
+    if text[at] not in _QUOTES and start < at:
         return end, False
     after = text[end : end + 1]
     apart = not after.isascii() or not after.isalnum()
     return end, apart and not _GOES_ON.match(text, end)
 
 
-def _closing(text: str, at: int) -> int | None:
+def _closing(ahead: _Ahead, at: int) -> int | None:
     """Return where the mark that opens here is closed, on the same line and not too far off."""
-    opens = text[at]
-    if _opens_nothing(text, at):
+    if _opens_nothing(ahead.text, at):
         return None
-    shuts = _CLOSES[opens]
-    depth = 1
-    for mark in _PAIR[opens].finditer(text, at + 1, at + LONGEST_QUOTE + 2):
-        if mark[0] == "\n":
-            return None
-        if mark[0] == shuts:
-            apostrophe = shuts == "’" and text[mark.end() : mark.end() + 1].isalpha()
-            depth -= not apostrophe
-        else:
-            depth += 1
-        if not depth:
-            return mark.start()
-    return None
+    end = ahead.closings.get(at)
+    return end if end is not None and end - at <= LONGEST_QUOTE + 1 else None
 
 
 def _opens_nothing(text: str, at: int) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from sys import maxsize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentkit import sentences as sentences_module
 from agentkit.compress import compress
 from agentkit.memory.policy import decide
 from agentkit.memory.records import one_sentence
@@ -123,9 +126,59 @@ def test_a_quote_that_is_never_closed_hides_no_sentence() -> None:
     assert sentences("他说“停。我们走。") == ["他说“停。", "我们走。"]
 
 
-def test_openings_without_end_take_time_in_proportion_to_their_number() -> None:
-    """A quadratic search would look at 10^10 characters here."""
-    assert "".join(split("（“(" * 50_000)) == "（“(" * 50_000
+class Reading:
+    """A pattern that notes how many characters it was led over."""
+
+    def __init__(self, pattern: re.Pattern[str], read: list[int]) -> None:
+        self._pattern, self._read = pattern, read
+
+    def search(self, text: str, at: int = 0) -> re.Match[str] | None:
+        found = self._pattern.search(text, at)
+        self._read.append((found.end() if found else len(text)) - at)
+        return found
+
+    def match(self, text: str, at: int = 0) -> re.Match[str] | None:
+        found = self._pattern.match(text, at)
+        self._read.append(found.end() - at if found else 1)
+        return found
+
+    def fullmatch(self, text: str, at: int = 0, to: int = maxsize) -> re.Match[str] | None:
+        found = self._pattern.fullmatch(text, at, to)
+        self._read.append(found.end() - at if found else 1)
+        return found
+
+    def finditer(self, text: str, at: int = 0, to: int = maxsize) -> Iterator[re.Match[str]]:
+        for found in self._pattern.finditer(text, at, to):
+            self._read.append(found.end() - at)
+            at = found.end()
+            yield found
+
+
+HOSTILE = [
+    ". ", "? ", "… ", "“", "(", "“「『（[", "x. (", "“" * 199 + "”", "(a.) ", '"a." ', "a‘", ".'",
+    "Well. ", "！ ", "「不。", "Mr. ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("end", ["", "a" * 5_000], ids=["", "and a long word"])
+def test_a_run_of_marks_is_read_a_few_times_not_once_for_each_mark(
+    unit: str, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By design: reading on to the end of the run at each mark reads it thousands of times."""
+    read: list[int] = []
+    for name, found in vars(sentences_module).copy().items():
+        if isinstance(found, re.Pattern):
+            monkeypatch.setattr(sentences_module, name, Reading(found, read))
+        elif isinstance(found, dict):  # and the patterns that stand in one
+            for key, pattern in found.items():
+                if isinstance(pattern, re.Pattern):
+                    monkeypatch.setitem(found, key, Reading(pattern, read))
+    text = (unit * 10_000)[:10_000] + end
+
+    assert "".join(split(text)) == text
+
+    assert sum(read) <= 40 * len(text)
 
 
 @pytest.mark.parametrize("text", [text for text in WHOLE if re.search("[Nn]ot|不要|不能", text)])
