@@ -21,8 +21,26 @@ from functools import lru_cache
 
 LIMIT_S = 5.0  # for all patterns of a file; those that ship take a tenth of a second
 LONG = 400  # characters, as long as the longest sentence that is looked at
-_RUNS = ("a", "a ", "1", " ", "-", ".", "a1", "a.", "a-", "我", "我 ", "1 ", "A", "\n", "'", ",")
-_OWN = re.compile(r"(?<!\\)[a-z]{1,20} ?|[\u4e00-\u9fff]{1,20}", re.IGNORECASE)
+_RUNS = (
+    "a",
+    "a ",
+    "1",
+    " ",
+    "-",
+    ".",
+    "a1",
+    "a.",
+    "a-",
+    "我",
+    "我 ",
+    "1 ",
+    "A",
+    "\n",
+    "'",
+    ",",
+    "é",
+)
+_OWN = re.compile(r"(?<!\\)[a-z\u00c0-\u1fff]{1,20} ?|[\u3040-\ud7ff]{1,20}", re.IGNORECASE)
 _MOST_OWN = 8  # words of one pattern that are tried
 _CHILD = """
 import json, re, sys

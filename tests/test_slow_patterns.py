@@ -17,6 +17,10 @@ from agentkit.slow_patterns import too_slow
         r"(?:please ?please ?)+(?:please ?)+;|(?:(?:please ?)+)+;",
         r"(?:忘掉?)+(?:掉?忘掉?)+;",
         r"(?:[\u4e00-\u9fff]+，?)+。",
+        r"(é+)+;",
+        r"([à-ÿ]+)+;",
+        r"(?:ночь?)+(?:ь?ночь?)+;|((?:ж+)+)+;",
+        r"(?:の+)+;",
     ],
 )
 def test_a_pattern_that_never_ends_is_named(monkeypatch: pytest.MonkeyPatch, slow: str) -> None:
