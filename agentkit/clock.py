@@ -16,6 +16,8 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+from agentkit.errors import SetupError
+
 FIXED_START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)  # a Monday morning, as good as any
 
 
@@ -51,11 +53,20 @@ class FixedClock:
     Args:
         start: What `now()` returns first.
         step: How far each reading moves the clock.
+
+    Raises:
+        SetupError: The start is no moment, or the step no length of time.
     """
 
     def __init__(
         self, start: datetime = FIXED_START, *, step: timedelta = timedelta(seconds=1)
     ) -> None:
+        if not isinstance(start, datetime) or not isinstance(step, timedelta):
+            raise SetupError(
+                f"FixedClock(start={start!r}, step={step!r}): no moment and a length of time.",
+                hint="Give e.g. FixedClock(datetime(2026, 1, 5, 9, tzinfo=UTC), "
+                "step=timedelta(seconds=1)), or nothing.",
+            )
         self._next = start
         self._step = step
         self._counts: dict[str, int] = {}

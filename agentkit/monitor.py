@@ -92,6 +92,12 @@ class Monitor:
         rules: Rules | None = None,
         earlier: Summary | None = None,
     ) -> None:
+        sizes = (window, reserve, compress_at, new_session_at)
+        if not all(isinstance(size, int | float) for size in sizes):
+            raise BudgetError(
+                f"A monitor takes numbers, not {sizes}.",
+                hint="Give tokens and shares, e.g. window=8000, reserve=1000, compress_at=0.75.",
+            )
         if not 0 <= reserve < window:
             raise BudgetError(
                 f"A window of {window} tokens with {reserve} in reserve leaves no room.",
@@ -205,7 +211,11 @@ class Monitor:
         Returns:
             At "compress" a `Compression`: go on with its messages. At "new_session" the
             `Summary` to begin the next one with. Else None.
+
+        Raises:
+            MessageError: The history is no list of messages.
         """
+        _checked(history)
         if self.advice == "continue":
             return None
         if self.advice == "compress":
@@ -234,6 +244,7 @@ class Monitor:
             keep: Rounds at the end that stay whole; fewer where these are too long.
             again: Try although one was refused, since what stood in the way has left.
         """
+        _checked(history)
         goal = self.target if target is None else target
         if self._refused and not again:
             size = sum(message_size(message, count) for message in history)
@@ -271,6 +282,7 @@ class Monitor:
         self, history: Sequence[Message], *, count: Count, budget: int = BUDGET
     ) -> Summary:
         """Return the summary that a new session begins with."""
+        _checked(history)
         said = history[1:] if self._summary is not None else history
         return summarise(said, count=count, budget=budget, earlier=self._summary, rules=self._rules)
 
@@ -370,6 +382,21 @@ class Monitor:
         return tuple(
             Pinned(name, any(text in said for said in read)) for name, text in self._pinned.items()
         )
+
+
+def _checked(history: Sequence[Message]) -> None:
+    """Refuse a history that is no sequence of messages, e.g. a generator or texts."""
+    if not isinstance(history, Sequence):
+        raise MessageError(
+            f"A history is a list of messages, not {type(history).__name__}.",
+            hint="Give a list, e.g. monitor.act(list(messages), count=counter).",
+        )
+    for at, message in enumerate(history):
+        if not isinstance(message, Message):
+            raise MessageError(
+                f"Item {at} of the history is {type(message).__name__}, not a Message.",
+                hint='Make messages of texts: from agentkit.messages import user; user("Hello").',
+            )
 
 
 def _total(calls: Sequence[Usage]) -> Usage | None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit.checks.window import count_words
-from agentkit.errors import BudgetError
+from agentkit.errors import BudgetError, MessageError
 from agentkit.flags import MAX_RESOURCES, MAX_ROUNDS, find_flags, parts
 from agentkit.messages import ToolCall, ToolResult, Usage, assistant, tool, user
 from agentkit.monitor import Monitor, advise
@@ -297,6 +297,8 @@ def test_a_packing_for_another_window_is_refused(budget: int, reserve: int) -> N
         ({"window": 10, "compress_at": 0.95}, "compress_at=0.95, new_session_at=0.9"),
         ({"window": 10, "new_session_at": 1.01}, "new_session_at=1.01"),
         ({"window": 10, "compress_at": float("nan")}, "compress_at=nan"),
+        ({"window": "x"}, "not ('x', 0, 0.75, 0.9)"),
+        ({"window": 10, "reserve": None}, "not (10, None, 0.75, 0.9)"),
     ],
 )
 def test_windows_and_thresholds_that_make_no_sense_are_refused(
@@ -307,6 +309,30 @@ def test_windows_and_thresholds_that_make_no_sense_are_refused(
 
     assert said in caught.value.what
     assert caught.value.hint.startswith("Give ")
+
+
+@pytest.mark.parametrize("used", [10, 80, 95], ids=["continue", "compress", "new session"])
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        (None, "not NoneType"),
+        (["Hello.", "你好。"], "Item 0 of the history is str"),
+        ("Hello.", "Item 0 of the history is str"),
+        ([user("Hello."), None], "Item 1 of the history is NoneType"),
+        ((user(text) for text in ("Hello.", "你好。")), "not generator"),
+    ],
+)
+def test_a_history_that_is_no_list_of_messages_is_refused(
+    history: Any, said: str, used: int
+) -> None:
+    """By design: at once, and not only in the turn that compresses."""
+    monitor = Monitor(window=100)
+    monitor.record(window_of(Section("system", words(used), role="system", rank=0)))
+
+    for ask in (monitor.act, monitor.compress, monitor.hand_over):
+        with pytest.raises(MessageError) as caught:
+            ask(history, count=count_words)
+        assert said in caught.value.what
 
 
 def watched() -> Report:

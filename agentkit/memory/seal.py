@@ -90,8 +90,7 @@ def seal_of(database: Database, key: str | bytes | None) -> Seal:
         StoreKeyError: The key is wrong, missing, empty, or the store has none.
         SetupError: A key is given and the package `cryptography` is not installed.
     """
-    if key is not None and not key:
-        raise StoreKeyError("The key is empty.", hint="Give a pass phrase, or no key at all.")
+    _check_key(key)
     meta: dict[str, Any] = dict(database.read("SELECT name, value FROM meta"))
     if "salt" not in meta:
         if database.read_only:
@@ -101,6 +100,22 @@ def seal_of(database: Database, key: str | bytes | None) -> Seal:
             if "salt" not in meta:
                 meta = _first_seal(database, key)
     return _known_seal(meta, key, database.path)
+
+
+def _check_key(key: str | bytes | None) -> None:
+    """Refuse what can be no key, without a word of it in the error."""
+    if not isinstance(key, str | bytes | None):
+        raise StoreKeyError(
+            f"A key is a text or bytes, not {type(key).__name__}.",
+            hint="Give a pass phrase, or no key at all.",
+        )
+    if key is not None and not key:
+        raise StoreKeyError("The key is empty.", hint="Give a pass phrase, or no key at all.")
+    if isinstance(key, str) and any("\ud800" <= sign <= "\udfff" for sign in key):
+        raise StoreKeyError(
+            "The key holds half a sign: a surrogate, which no file can hold.",
+            hint="Read it as UTF-8, or give it as bytes.",
+        )
 
 
 def _first_seal(database: Database, key: str | bytes | None) -> dict[str, Any]:

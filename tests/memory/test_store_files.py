@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -229,3 +230,17 @@ def test_a_store_in_memory_leaves_no_file(
         memory.add("Ada likes tea. 茶。", tenant="ada")
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [(5, "not int"), (["a"], "not list"), ("", "empty"), (b"", "empty"), ("钥\ud800", "surrogate")],
+)
+def test_what_can_be_no_key_is_refused_and_makes_no_store(
+    open_memory: Open, key: Any, said: str
+) -> None:
+    with pytest.raises(StoreKeyError, match=said) as caught:
+        open_memory("m.db", key=key)
+
+    assert "钥" not in str(caught.value)
+    open_memory("m.db")  # the file was not sealed by the attempt
