@@ -26,14 +26,14 @@ HOUSE = (
     "The export server was moved to room 4.",
     "Ana is allergic to peanuts.",
     "My car broke down on the way to the fair.",
-    "办公室的空调坏了，维修师傅周五来。",
+    "办公室的空调坏了，六月五号有师傅来修。",
     "王芳对海鲜过敏，聚餐时不要点虾。",
     "Zbigniew keeps the keys of the cellar.",
     "登录接口的密码每九十天要换一次。",
     "The night train to Berlin leaves at ten.",
 )
 DEVICES = (
-    "设备 XJH-2903 上周换了电源。",
+    "设备 XJH-2903 三月换了电源。",
     "设备 XJH-2319 的保修到十二月底。",
     "The export server XJH-2309 was replaced in March.",
     "The backup server KLM-2309 is under warranty until May.",
