@@ -134,7 +134,10 @@ def test_all_at_once_is_not_forgotten_by_a_sentence(store: LongTermMemory, forge
     """By design: it cannot be undone, and rules may misread a sentence."""
     store.add(ALLERGIC, tenant="ada")
 
-    assert "forget_tenant" in ask(session_of(store), forget)
+    answer = ask(session_of(store), forget)
+
+    assert "forget_tenant" in answer
+    assert "memory.db" in answer  # a person can delete the file
 
     assert store.count(tenant="ada") == 1
 
@@ -297,3 +300,49 @@ def test_only_what_says_just_that_is_erased_from_the_conversation(store: LongTer
 
     assert answer == "I have forgotten nothing: no memory says that."
     assert session.messages[0].text == "The export does not take 14 seconds."
+
+
+def test_a_file_that_others_share_is_not_named(store: LongTermMemory) -> None:
+    store.add("I like tea.", tenant="bob")
+    store.add(ALLERGIC, tenant="ada")
+
+    answer = ask(session_of(store), "forget everything")
+
+    assert "forget_tenant" in answer
+    assert "memory.db" not in answer
+
+
+@pytest.mark.parametrize(
+    ("told", "forget", "named"),
+    [
+        ("I live in Lund.", "forget my address", "forget m1"),
+        ("I work at a bank.", "forget my job", "forget m1"),
+        ("我住在隆德。", "把我的住址忘掉", "忘掉 m1"),
+        ("我住在隆德。", "把我的地址忘掉", "忘掉 m1"),
+        ("我在银行工作。", "忘掉我的职业", "忘掉 m1"),
+    ],
+)
+def test_a_memory_that_tells_it_in_other_words_is_named(
+    store: LongTermMemory, told: str, forget: str, named: str
+) -> None:
+    session = session_of(store)
+    ask(session, told)
+
+    assert named in ask(session, forget)
+
+    assert store.count(tenant="ada") == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "forget"),
+    [("My sister lives in Lund.", "forget my address"), ("我妹妹住在隆德。", "把我的地址忘掉")],
+)
+def test_what_is_anothers_is_not_named_for_mine(
+    store: LongTermMemory, told: str, forget: str
+) -> None:
+    store.add(told, tenant="ada")
+
+    answer = ask(session_of(store), forget)
+
+    assert "m1" not in answer
+    assert store.count(tenant="ada") == 1

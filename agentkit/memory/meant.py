@@ -52,6 +52,14 @@ _STATES = re.compile(  # a topic that is a sentence after all: "forget I moved",
 )
 
 
+_ONE_THING = (  # asked for by one word and told by another: "my address", "I live in Lund"
+    re.compile(r"\b(?:address|home|liv(?:e|es|ing)|mov(?:e|ed|ing) to|reside)\b|住|地址|搬到|家在"),
+    re.compile(r"\b(?:job|work(?:s|ing)?|employer|company)\b|工作|上班|任职|公司|单位|职业"),
+    re.compile(r"\b(?:name|called?)\b|我[叫姓]|叫我|名字|姓名"),
+    re.compile(r"\b(?:age|birthday|born|years old)\b|岁|生日|年龄|出生"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Meant:
     """What becomes of the records that a request to forget may mean.
@@ -87,6 +95,7 @@ def meant(about: str, scope: Scope, records: Sequence[tuple[str, str]], policy: 
     if topic and not ids:
         ids = _only_one(named, whole, policy)
     near = whole if ids or whole else [(i, t) for i, t in records if shares[i] >= NEAR]
+    near = near if ids or near else [(i, t) for i, t in records if _of_one_thing(named, t)]
     left = [
         (i, text, _why(named, text, shares[i], policy, topic=topic))
         for i, text in near
@@ -150,6 +159,14 @@ def _of_me(topic: str, text: str, policy: Policy) -> bool:
     if owned:
         return _words(owned[1] or owned[2], policy) <= _words(topic, policy)
     return _I.match(said) is not None
+
+
+def _of_one_thing(named: str, text: str) -> bool:
+    """Say whether a record may tell in other words what is named."""
+    one, other = fold(named), fold(bare(text))
+    if _anothers(named, text) or _OTHERS.match(one) or _OTHERS.match(other):
+        return False
+    return any(words.search(one) and words.search(other) for words in _ONE_THING)
 
 
 def _why(named: str, text: str, share: float, policy: Policy, *, topic: bool) -> str:

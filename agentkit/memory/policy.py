@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from agentkit.memory.meant import Scope
-from agentkit.memory.policy_file import KindRule, Policy, load_policy
+from agentkit.memory.policy_file import KindRule, Policy, load_policy, plain
 from agentkit.memory.privacy import SECRET, Hidden
 from agentkit.memory.records import SENTENCE_CHARS, Draft, one_sentence
 from agentkit.memory.sentence import (
@@ -35,7 +35,7 @@ from agentkit.memory.sentence import (
     subject,
 )
 from agentkit.messages import Message
-from agentkit.text import HAN, STOP_HAN, fold, one_line, terms
+from agentkit.text import HAN, STOP_HAN, one_line, terms
 from agentkit.value import SMALL_TALK, sentences
 
 MOST_SENTENCES = 30  # of one message; a longer one is a paste, and pastes are no memories
@@ -43,6 +43,7 @@ COPIED = 0.8  # of the words of a sentence, for it to be a copy
 LEFT_TO_SAY = 4  # words beside a private number; with fewer the number was the message
 SECRETS = frozenset({SECRET, "password", "secret code"})
 SHOWN_CHARS = 120  # of a skipped text in an event
+UNCLEAR = "a request to forget that does not say what"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,11 @@ def _noted(sentence: str, draft: Draft, messages: Sequence[Message], policy: Pol
 def _off_the_record(asked: str, policy: Policy) -> list[Decision]:
     """Keep nothing of a message; "don't remember my address" also forgets that."""
     said = [policy.hide(sentence).text for sentence in sentences(asked)[:MOST_SENTENCES]]
-    found = [_to_forget(sentence, policy) for sentence in said]
+    quoted = [False, *(policy.says("quotes", sentence) for sentence in said)]
+    found = [
+        None if quotes else _to_forget(sentence, policy)
+        for sentence, quotes in zip(said, quoted, strict=False)
+    ]
     forgets = [one for one in found if one is not None and (one.about or len(said) == 1)]
     if len(forgets) == len(said):
         return list(forgets)
@@ -139,10 +144,13 @@ def _of_sentence(sentence: str, before: str, after: str, policy: Policy, seen: S
     """Return what becomes of one sentence of the user."""
     hidden = policy.hide(sentence)
     forget = _to_forget(hidden.text, policy)
+    wants = forget is not None or policy.says("wants forgotten", hidden.text)
+    if wants and before and policy.says("quotes", before):
+        return _skip(hidden.text, "a request to forget that is quoted, not made")
     if forget is not None:
         return forget
-    if policy.says("wants forgotten", hidden.text):
-        return _skip(hidden.text, "a request to forget that does not say what")
+    if wants:
+        return _skip(hidden.text, UNCLEAR)
     if before and policy.says("remember the last", hidden.text):
         hidden = policy.hide(before)
         what = hidden.text.strip()
@@ -216,12 +224,15 @@ def _with_name(text: str, before: str, policy: Policy) -> str:
 
 def _to_forget(text: str, policy: Policy) -> Decision | None:
     """Return the decision of a request to forget."""
-    said = policy.patterns["openings"].sub("", fold(text).strip(), count=1)
-    if said[:1] in "忘删" and policy.says("questions", text) and said == fold(text).strip():
-        return None  # "忘记密码怎么办？" asks, where "能忘掉……吗？" begs
-    if said == fold(text).strip() and policy.says("lapses", text):
-        return None  # "忘了我的车牌号了。" says that the user does not know it any more
-    said = policy.patterns["closings"].sub("", said, count=1)
+    whole = plain(text).strip()
+    open_said = policy.patterns["openings"].sub("", whole, count=1)
+    said = policy.patterns["closings"].sub("", open_said, count=1)
+    around = f"{whole.removesuffix(open_said)} {open_said.removeprefix(said)}"
+    if not policy.patterns["begs"].search(around):
+        if policy.says("questions", open_said) or policy.says("questions", whole):
+            return None  # "忘记密码怎么办？" asks, where "能忘掉……吗？" begs
+        if policy.says("lapses", open_said) or policy.says("lapses", whole):
+            return None  # "你忘了我的车牌号！" says that it is not known any more
     for pattern in policy.forget:
         match = pattern.search(said)
         if match:
@@ -247,7 +258,7 @@ def _named(match: re.Match[str]) -> tuple[Scope, str]:
 
 def _to_remember(text: str, policy: Policy) -> str:
     """Return what a request to remember wants remembered, or ""."""
-    said = fold(text).strip()
+    said = plain(text).strip()
     if policy.says("questions", text.split("remember")[0] or text) and said.endswith(("?", "？")):
         return ""
     for pattern in policy.remember:

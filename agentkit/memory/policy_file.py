@@ -44,6 +44,8 @@ _PATTERNS = (
     "openings",
     "closings",
     "lapses",
+    "begs",
+    "quotes",
     "wants forgotten",
     "says no",
     "says two things",
@@ -117,11 +119,17 @@ class Policy:
 
     def says(self, name: str, text: str) -> bool:
         """Say whether a text holds one of the patterns of this name."""
-        return bool(self.patterns[name].search(fold(text).strip()))
+        return bool(self.patterns[name].search(plain(text).strip()))
 
     def hide(self, text: str) -> Hidden:
         """Return the text without secrets and private numbers."""
         return hide(text, self.private)
+
+
+def plain(text: str) -> str:
+    """Return a text as patterns read it: lower case, half width, simplified characters."""
+    folded = fold(text)
+    return folded if folded.isascii() else folded.translate(load_rules().simplified)
 
 
 def load_policy(path: str | Path | None = None) -> Policy:

@@ -22,7 +22,7 @@ from agentkit.memory.fuse import Weights
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.look import Filter
 from agentkit.memory.meant import Meant, meant, names_all
-from agentkit.memory.policy import Decision, Seen, decide, named_to_forget
+from agentkit.memory.policy import UNCLEAR, Decision, Seen, decide, named_to_forget
 from agentkit.memory.policy_file import Policy, load_policy
 from agentkit.memory.recall import NARROW, WIDE, Hits, Recall, fence, narrow_query, recall
 from agentkit.memory.records import Draft, check_tenant
@@ -89,7 +89,7 @@ class TenantMemory:
         self._shown = set()
         self._recall.pool.clear()
         did = self._forget_asked(text)
-        told = [tell(self.outcome, text)] if did else []
+        told = [tell(self.outcome, text)] if did or self.outcome.unclear else []
         try:
             hits = self._recall.wide(text, k=WIDE).cut(budget, count)
         except AgentkitError as error:
@@ -119,6 +119,7 @@ class TenantMemory:
         decisions = decide([user(text)], policy=self._policy)
         asked = [one for one in decisions if one.action == "forget"]
         self._asked = frozenset(one.text for one in asked)
+        self.outcome.unclear = not asked and any(one.reason == UNCLEAR for one in decisions)
         self._worded = {self._policy.hide(said).text: said for said in sentences(text)}
         did = tuple(event for one in asked for event in self._carried_out(one))
         if self.forgotten:
@@ -200,6 +201,7 @@ class TenantMemory:
             return Meant(self._last)
         if names_all(decision.about, self._policy):
             self.outcome.all = True
+            self.outcome.file = self._own_file()
             return Meant(())
         by_id = self._of_id(decision.about)
         if by_id:
@@ -234,6 +236,11 @@ class TenantMemory:
         if not about:
             return tuple(texts)
         return meant(about, decision.scope, [(text, text) for text in texts], policy).ids
+
+    def _own_file(self) -> str:
+        """Return the file of the store, or "" where others share it or it has none."""
+        shared = any(one != self.tenant for one in self._store.tenants())
+        return "" if shared else next(map(str, self._store.database.files()), "")
 
     def _of_id(self, name: str) -> str:
         """Return the id of the record that is named by it, or "" where it names none."""

@@ -31,6 +31,11 @@ NONE = (
     "I have forgotten nothing: no memory says that.",
     "我什么也没有忘掉：没有一条记忆是这样说的。",
 )
+UNCLEAR = (
+    "I have forgotten nothing: I could not tell what is to be forgotten. Say, for example: "
+    "forget that I live in Lund.",
+    "我什么也没有忘掉：我没看懂要忘掉什么。请这样说，例如：忘掉我住在隆德。",
+)
 UNSAID = (
     "No memory said that; it is erased from this conversation.",
     "没有一条记忆这样说过；它已从这次对话里抹去。",
@@ -41,10 +46,15 @@ NONE_EXACTLY = (
 )
 NOT_ALL = (
     "I have forgotten nothing: all at once cannot be undone, so it is not done in a "
-    "conversation. Say what to forget, or remove all with forget_tenant.",
+    "conversation. Say what to forget, or remove all: {how}.",
     "我什么也没有忘掉：一次忘掉全部无法撤销，所以不在对话里做。请说要忘掉什么，"
-    "或者用 forget_tenant 全部删除。",
+    "或者全部删除：{how}。",
 )
+REMOVE = (
+    "end the conversation and delete the memory file {file}, or in Python call forget_tenant",
+    "结束对话并删除记忆文件 {file}，或者在 Python 里调用 forget_tenant",
+)
+REMOVE_HELD = ("in Python call forget_tenant", "在 Python 里调用 forget_tenant")
 NO_STORE = ("I have forgotten nothing: {why}", "我什么也没有忘掉：{why}")
 LEFT = (
     "Not forgotten, as {why}: “{text}” (to forget it too, say: forget {id}).",
@@ -68,6 +78,8 @@ class Outcome:
         failed: Why it could not be done.
         unsaid: How many sentences only the conversation had; they are erased there.
         all: It was asked to forget all there is.
+        unclear: Something was to be forgotten, and it was not understood what.
+        file: Where the memory is kept; empty where others share it or it has no file.
     """
 
     gone: int = 0
@@ -75,6 +87,8 @@ class Outcome:
     failed: list[str] = field(default_factory=list)
     unsaid: int = 0
     all: bool = False
+    unclear: bool = False
+    file: str = ""
 
 
 def tell(outcome: Outcome, request: str) -> str:
@@ -83,8 +97,9 @@ def tell(outcome: Outcome, request: str) -> str:
     if outcome.failed and not outcome.gone and not outcome.unsaid:
         return NO_STORE[zh].format(why=outcome.failed[0])
     if outcome.all and not outcome.gone and not outcome.unsaid:
-        return NOT_ALL[zh]
-    nothing = (NONE_EXACTLY if outcome.left else NONE)[zh]
+        how = REMOVE if outcome.file else REMOVE_HELD
+        return NOT_ALL[zh].format(how=how[zh].format(file=outcome.file))
+    nothing = (NONE_EXACTLY if outcome.left else UNCLEAR if outcome.unclear else NONE)[zh]
     told = [GONE[zh][outcome.gone != 1].format(n=outcome.gone)] if outcome.gone else []
     told += [UNSAID[zh]] if outcome.unsaid else []
     told = told or [nothing]
