@@ -10,7 +10,9 @@ SQLite asks whether there is time left between the steps of a statement, but one
 slow functions would always lack one; a process can be ended whatever it does.
 
 The child runs this file, and imports nothing but the standard library: it starts in about
-50 ms, with the first call. It ends with the pipe, so none outlives its server.
+50 ms, with the first call. It ends with the pipe, so none outlives its server. One that was
+ended while it waited is replaced without a word, and one that does not move, e.g. because
+it was stopped, is ended from here.
 
 Read after: _tables.py.     Read next: database.py.
 """
@@ -42,6 +44,11 @@ READINGS = {"tables": 1, "find": 1, "describe": 2}  # how often a call opens the
 def killed_after_s(call: str, time_limit_s: float) -> float:
     """Return after how long a call is ended from outside: about twice its limit."""
     return READINGS[call] * time_limit_s + max(LEAST_GRACE_S, time_limit_s)
+
+
+def waited_for_s(call: str, time_limit_s: float) -> float:
+    """Return after how long a child that has not even ended itself is killed."""
+    return 2 * killed_after_s(call, time_limit_s)
 
 
 class TablesApart:
@@ -79,23 +86,49 @@ class TablesApart:
 
     def _ask(self, call: str, *arguments: str, **options: int) -> Any:
         with self._room:
-            child = self._idle.pop() if self._idle else self._started()
-            try:
-                answer = _exchange(child, (call, arguments, options))
-            except BaseException:
-                _end(child)
-                raise
+            answer = None
+            if self._idle:  # it may have been ended since; then another is asked
+                answer = self._answer(self._idle.pop(), call, arguments, options, last=False)
             if answer is None:
-                raise SqlError(self._why_ended(child, call))
-            self._idle.append(child)
+                answer = self._answer(self._started(), call, arguments, options, last=True)
         if isinstance(answer, SqlError):
             raise answer
         return answer
 
-    def _why_ended(self, child: subprocess.Popen[bytes], call: str) -> str:
-        """Clear away a child that hung up, and say in words what it died of."""
+    def _answer(
+        self,
+        child: subprocess.Popen[bytes],
+        call: str,
+        arguments: tuple[str, ...],
+        options: dict[str, int],
+        *,
+        last: bool,
+    ) -> Any:
+        """Return what a child answers, or None if it was ended and is not the last to be asked."""
+        clock = _Clock(child, waited_for_s(call, self._time_limit_s))
+        try:
+            answer = _exchange(child, (call, arguments, options))
+        except BaseException:
+            _end(child)
+            raise
+        finally:
+            clock.cancel()
+        if answer is not None:
+            self._idle.append(child)
+            return answer
         status = child.wait()
         _end(child)
+        if clock.is_up or status == TIME_IS_UP or last:
+            raise SqlError(self._why_ended(status, call, clock))
+        return None
+
+    def _why_ended(self, status: int, call: str, clock: _Clock) -> str:
+        """Say in words what a child died of."""
+        if clock.is_up:
+            return (
+                f"The process that reads the file did not answer for {clock.interval:g} s and was "
+                "ended. Send the statement again."
+            )
         if status != TIME_IS_UP:
             return "The process that reads the file ended. Send the statement again."
         seconds = killed_after_s(call, self._time_limit_s)
@@ -104,16 +137,33 @@ class TablesApart:
             "WHERE and LIMIT before it."
         )
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self, *, errors: int | None = None) -> subprocess.Popen[bytes]:
+        """Start a child; its errors go where those of the server go, or to a pipe."""
         try:
             return subprocess.Popen(
                 [sys.executable, __file__, str(self.path), str(self._time_limit_s)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=errors,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
         except OSError as error:
             raise SqlError(f"No process can be started: {error}. Tell the user.") from error
+
+
+class _Clock(threading.Timer):
+    """Kills a child when its time is up."""
+
+    def __init__(self, child: subprocess.Popen[bytes], seconds: float) -> None:
+        super().__init__(seconds, self._kill)
+        self._child = child
+        self.is_up = False
+        self.daemon = True
+        self.start()
+
+    def _kill(self) -> None:
+        self.is_up = True
+        self._child.kill()
 
 
 def _exchange(child: subprocess.Popen[bytes], question: Any) -> Any:
@@ -143,7 +193,7 @@ def _serve(path: Path, time_limit_s: float, questions: BinaryIO, answers: Binary
     while True:
         try:
             call, arguments, options = pickle.load(questions)
-        except EOFError:
+        except (OSError, EOFError, pickle.UnpicklingError):
             return
         clock = threading.Timer(killed_after_s(call, time_limit_s), os._exit, [TIME_IS_UP])
         clock.daemon = True
@@ -153,10 +203,14 @@ def _serve(path: Path, time_limit_s: float, questions: BinaryIO, answers: Binary
         except SqlError as error:
             answer = SqlError(str(error))  # without the causes, which may not cross a pipe
         clock.cancel()
-        pickle.dump(answer, answers)
-        answers.flush()
+        try:
+            pickle.dump(answer, answers)
+            answers.flush()
+        except OSError:  # the server was ended over the statement
+            return
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then hangs up
     _serve(Path(sys.argv[1]), float(sys.argv[2]), sys.stdin.buffer, sys.stdout.buffer)
+    os._exit(0)  # what nobody reads any more is not flushed, which would complain

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -85,10 +88,52 @@ def test_a_process_that_was_ended_is_replaced(tables: TablesApart) -> None:
     child.kill()
     child.wait()
 
+    assert len(tables.tables()) == 20
+    assert tables._idle != [child]
+
+
+def test_where_the_next_one_ends_too_it_is_said(tables: TablesApart) -> None:
+    """By design: one more attempt, not one after the other."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def ended() -> subprocess.Popen[bytes]:
+        started.append(TablesApart._started(tables))
+        started[-1].kill()
+        started[-1].wait()
+        return started[-1]
+
+    tables._idle.append(ended())
+    tables._started = ended  # type: ignore[method-assign]
+
     with pytest.raises(SqlError, match=r"ended\. Send the statement again"):
         tables.tables()
 
-    assert len(tables.tables()) == 20
+    assert len(started) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can be stopped there")
+def test_a_process_that_was_stopped_holds_no_call_for_ever(tables: TablesApart) -> None:
+    tables.tables()
+    (child,) = tables._idle
+    os.kill(child.pid, signal.SIGSTOP)
+
+    with pytest.raises(SqlError, match=r"did not answer for 2\.6 s and was ended"):
+        tables.tables()
+
+    assert child.poll() is not None
+    assert tables.find("SELECT 1", limit=5).rows == ((1,),)
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1", "SELECT '报告' || hex(zeroblob(400000))"])
+def test_a_process_whose_server_is_gone_ends_without_a_word(tmp_path: Path, sql: str) -> None:
+    child = TablesApart(build_business(tmp_path / "shop.db"))._started(errors=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.close()
+    question = pickle.dumps(("find", (sql,), {"limit": 5}))
+
+    _, said = child.communicate(question, timeout=LIMIT_S)
+
+    assert (child.returncode, said) == (0, b"")
 
 
 def test_no_process_outlives_its_server(tmp_path: Path) -> None:
