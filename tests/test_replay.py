@@ -260,6 +260,7 @@ class Forgets(Memory):
 
     forgotten: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
 
     def write(self, messages: Sequence[Message], *, system: str) -> list[Event]:
         self.forgotten = ("My dentist is Dr Lee.",) if "forget" in messages[0].text else ()
