@@ -126,6 +126,24 @@ def test_where_nothing_is_meant_the_answer_says_so(
 
 
 @pytest.mark.parametrize(
+    ("told", "unclear", "answer"),
+    [
+        ("My address is 5 Main Street.", "My address: forget it.", "I have forgotten nothing: I c"),
+        ("我的地址是南京路五号。", "我的地址：忘掉它。", "我什么也没有忘掉：我没看懂"),
+    ],
+)
+def test_a_request_that_is_not_understood_is_said_to_be_and_not_stored(
+    store: LongTermMemory, told: str, unclear: str, answer: str
+) -> None:
+    session = session_of(store)
+    ask(session, told)
+
+    assert ask(session, unclear).startswith(answer)
+
+    assert store.count(tenant="ada") == 1
+
+
+@pytest.mark.parametrize(
     "forget",
     ["forget everything you know about me", "Forget everything.", "wipe your memory",
      "delete all my data", "忘掉一切", "清除你的记忆", "忘掉所有关于我的事"],
@@ -346,3 +364,21 @@ def test_what_is_anothers_is_not_named_for_mine(
 
     assert "m1" not in answer
     assert store.count(tenant="ada") == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("The room is blue. Forget that.", "The import takes 9 seconds."),
+        ("房间是蓝色的。请忘掉它。", "The import takes 9 seconds."),
+    ],
+)
+def test_that_is_what_was_said_just_before(store: LongTermMemory, said: str, left: str) -> None:
+    session = session_of(store)
+    ask(session, "The import takes 9 seconds.")
+
+    ask(session, said)
+
+    texts = [message.text for message in session.messages]
+    assert texts[0] == left
+    assert texts[2].replace(" ", "") == HUSK * 2

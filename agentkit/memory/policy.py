@@ -150,7 +150,10 @@ def _of_sentence(sentence: str, before: str, after: str, policy: Policy, seen: S
     if forget is not None:
         return forget
     if wants:
-        return _skip(hidden.text, UNCLEAR)
+        asks_none = any(
+            policy.says(name, hidden.text) for name in ("questions", "lapses", "quotes")
+        )
+        return _skip(hidden.text, "it speaks of forgetting" if asks_none else UNCLEAR)
     if before and policy.says("remember the last", hidden.text):
         hidden = policy.hide(before)
         what = hidden.text.strip()

@@ -245,6 +245,19 @@ def test_a_request_to_forget_names_what_is_meant(text: str, about: str) -> None:
         ("把你知道的关于我地址的一切都删掉", "all", "我地址"),
         ("删除你记得的关于隆德的一切。", "all", "隆德"),
         ("忘掉关于隆德的一切", "all", "隆德"),
+        ("Do forget my address.", "topic", "my address"),
+        ("Would you mind forgetting my address?", "topic", "my address"),
+        ("Please make sure you forget my address.", "topic", "my address"),
+        ("Forget my address, ok?", "topic", "my address"),
+        ("You don't need to remember my address.", "topic", "my address"),
+        ("請忘掉我對花生過敏。", "topic", "我对花生过敏"),
+        ("好的，忘掉我对花生过敏。", "topic", "我对花生过敏"),
+        ("其实，忘掉我的地址。", "topic", "我的地址"),
+        ("对了，请忘掉我的生日。", "topic", "我的生日"),
+        ("把我的地址忘掉，謝謝。", "topic", "我的地址"),
+        ("把我的地址删掉。", "topic", "我的地址"),
+        ("你能把我的地址忘了吗？", "topic", "我的地址"),
+        ("你忘了我的地址吧。", "topic", "我的地址"),
     ],
 )
 def test_a_request_to_forget_is_known_in_many_forms(text: str, scope: str, about: str) -> None:
@@ -265,7 +278,9 @@ def test_beside_what_is_off_the_record_a_named_thing_is_forgotten() -> None:
 @pytest.mark.parametrize(
     "text",
     ["Forget to buy milk.", "Forget it, never mind.", "I want you to just forget I was here, ok?",
-     "delete the note about milk", "I would like to forget the past.", "把它们全都忘干净吧"],
+     "delete the note about milk", "I would like to forget the past.", "把它们全都忘干净吧",
+     "My address: forget it.", "Well then, forget my address and my dog.", "我的地址：忘掉它。",
+     "那个地址，還是請忘掉。", "嗯嗯，忘掉我住在隆德这回事好了"],
 )  # fmt: skip
 def test_a_request_to_forget_is_never_written(text: str) -> None:
     assert all(one.action != "write" for one in decide([user(text)]))
@@ -292,7 +307,14 @@ def test_what_sounds_like_it_forgets_nothing(text: str) -> None:
      "别忘了我住在隆德。", "忘了说，我住在隆德。", "我忘了带伞。", "Forget it, never mind.",
      "Forget about it.", "I forgot my plate number.", "忘了我的车牌号了。", "忘记我的护照号码了",
      "糟糕，忘了我的车牌号了", "忘了我的车牌号", "忘了我的护照号码，怎么办",
-     "忘记护照号码了怎么办"],
+     "忘记护照号码了怎么办", "You never remember my address!", "You don't remember my address?",
+     "You do not remember that I live in Lund.", "You never remember that.",
+     "Don't remember my address? Then I'll say it again.", "Erase my allergy?",
+     "Can you never remember my address?", "你忘了我的名字吗？", "你忘了我的地址？",
+     "你忘記我的地址了嗎？", "你忘了我对花生过敏！", "你忘了我的地址。", "你把我的地址忘了？",
+     "你忘了我的地址吧？", "把护照忘了！", "不用记得我的地址吗？", "请问你忘了我的名字吗？",
+     "How do you say this in German? Forget my address.", "She wrote to me:\nForget my address.",
+     "她发来短信说：\n忘掉我的地址。"],
 )  # fmt: skip
 def test_what_only_has_the_word_in_it_forgets_nothing(text: str) -> None:
     assert all(one.action != "forget" for one in decide([user(text)]))
