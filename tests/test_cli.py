@@ -100,7 +100,7 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path: Path) -> None:
     assert (started.returncode, said) == (141, b"")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no such device here")
 @pytest.mark.parametrize("output", ["/dev/full", "&-"])
 @pytest.mark.parametrize(
     "command", ["window talk.json", "window talk.json --json", "doctor --json"]

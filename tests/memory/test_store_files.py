@@ -210,7 +210,7 @@ def test_a_path_that_can_be_no_store_says_why(tmp_path: Path, path: object, said
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="a device of Linux")
 @pytest.mark.parametrize("path", ["/dev/null", "/dev/full"])
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_device_is_no_store(path: str, read_only: bool) -> None:
