@@ -224,6 +224,9 @@ class TenantMemory:
         about = named_to_forget(self._worded.get(decision.text, decision.text), policy) or ""
         told = [message for message in self.said if message.role in ("user", "assistant")]
         if not about:
+            before = list(self._worded).index(decision.text) if decision.text in self._worded else 0
+            if before:  # "My room is B2. Forget that."
+                return (list(self._worded.values())[before - 1],)
             told = [message for message in told if message.role == "user"][-1:]
         found = dict.fromkeys(text for message in told for text in sentences(message.text))
         texts = [
