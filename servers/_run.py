@@ -17,6 +17,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
@@ -34,6 +35,8 @@ from pydantic import ValidationError
 from servers._valid_json import INVALID, make_stdin_valid, valid_text, valid_value
 
 Clock = Callable[[], datetime]
+INTERRUPTED = 130  # exit status, as shells have it
+LEAVE_WITHIN_S = 1.0  # after Ctrl-C, for the answers that are being written
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
@@ -165,11 +168,32 @@ def run(server: MCPServer[Any], arguments: argparse.Namespace) -> int:
         if sys.stdin.isatty():
             _say(server, "waiting for an MCP host on standard input; --help tells more")
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would wait for a line first
-        make_stdin_valid()
+        interrupted = _end_of_input_on_interrupt()
+        make_stdin_valid(until=interrupted)
         server.run()
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return 0
+
+
+def _end_of_input_on_interrupt() -> int | None:
+    """Let SIGINT end the input, as if the host had hung up, and soon after that the process.
+
+    Python's own way cancels the server, which then waits for the thread that waits for the
+    next line. Returns a descriptor that can be read from then on; None where there is none.
+    """
+    if os.name == "nt" or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return None
+    told, tell = os.pipe()
+
+    def end(*_: object) -> None:
+        os.write(tell, b".")
+        latest = threading.Timer(LEAVE_WITHIN_S, os._exit, [INTERRUPTED])
+        latest.daemon = True
+        latest.start()
+
+    signal.signal(signal.SIGINT, end)
+    return told
 
 
 def _run_http(server: MCPServer[Any], arguments: argparse.Namespace) -> int:

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import select
 import sys
 from typing import Any, BinaryIO
 
@@ -97,10 +99,37 @@ def _rejected(request_id: str | int, why: str) -> bytes:
     return json.dumps(request).encode() + b"\n"
 
 
-def make_stdin_valid() -> None:
-    """Put a cleaning stream in the place of `sys.stdin`, where the SDK looks for its input."""
-    source = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115 - lives as long as we
+def make_stdin_valid(*, until: int | None = None) -> None:
+    """Put a cleaning stream in the place of `sys.stdin`, where the SDK looks for its input.
+
+    Args:
+        until: A descriptor (POSIX); the input ends as soon as there is something to read in it.
+    """
+    number = sys.stdin.fileno()
+    source: BinaryIO
+    if until is None:
+        source = open(number, "rb", closefd=False)  # noqa: SIM115 - lives as long as we
+    else:
+        source = io.BufferedReader(_Until(number, until))
     sys.stdin = io.TextIOWrapper(io.BufferedReader(_ValidLines(source)), encoding="utf-8")
+
+
+class _Until(io.RawIOBase):
+    """The bytes of a descriptor until another one has some: a read alone cannot be broken off."""
+
+    def __init__(self, source: int, until: int) -> None:
+        self._source, self._until = source, until
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        ready, _, _ = select.select([self._source, self._until], [], [])
+        if self._until in ready:
+            return 0
+        data = os.read(self._source, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 class _ValidLines(io.RawIOBase):
