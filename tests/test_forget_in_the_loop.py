@@ -126,6 +126,33 @@ def test_where_nothing_is_meant_the_answer_says_so(
 
 
 @pytest.mark.parametrize(
+    ("told", "forget"),
+    [
+        ("我對花生過敏。", "忘掉我对花生过敏。"),
+        ("我对花生过敏。", "請忘掉我對花生過敏。"),
+        ("我的地址是南京東路五號。", "忘掉我的地址"),
+    ],
+)
+def test_both_ways_to_write_chinese_are_one_when_something_is_forgotten(
+    store: LongTermMemory, told: str, forget: str
+) -> None:
+    session = session_of(store)
+    ask(session, told)
+
+    assert ask(session, forget) == "我忘掉了 1 条记忆。"
+
+    assert store.count(tenant="ada") == 0
+    assert [message.text for message in session.messages][::2] == [HUSK, HUSK]
+
+
+def test_what_is_left_is_shown_in_its_own_characters(store: LongTermMemory) -> None:
+    session = session_of(store)
+    ask(session, "我喜歡茶。")
+
+    assert "“我喜歡茶。”" in ask(session, "忘掉我喜欢咖啡")
+
+
+@pytest.mark.parametrize(
     ("told", "unclear", "answer"),
     [
         ("My address is 5 Main Street.", "My address: forget it.", "I have forgotten nothing: I c"),

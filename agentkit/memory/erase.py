@@ -24,11 +24,11 @@ from typing import Any
 
 from agentkit.memory.meant import NAMED, share_named
 from agentkit.memory.policy import named_to_forget
-from agentkit.memory.policy_file import load_policy
+from agentkit.memory.policy_file import load_policy, plain
 from agentkit.memory.sentence import bare
 from agentkit.messages import Message
 from agentkit.sentences import sentences, split
-from agentkit.text import FORGOTTEN, HAN, STOP_HAN, fold, terms
+from agentkit.text import FORGOTTEN, HAN, STOP_HAN, terms
 
 MOST = 0.6  # of the words of what was forgotten, in any order
 MOST_SIGNS = 0.8  # of its Chinese characters, of which two texts share more by chance
@@ -221,7 +221,7 @@ def _literal(text: str) -> re.Pattern[str]:
 
 
 def _said(sentence: str) -> _Said:
-    folded = fold(bare(sentence.strip()))
+    folded = plain(bare(sentence.strip()))
     numbers = frozenset(_one_form(found) for found in _NUMBER.findall(folded))
     words = frozenset(terms(_NUMBER.sub(" ", folded)))
     han = {sign for sign in HAN.findall(folded) if sign not in STOP_HAN}

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentkit.memory.policy_file import Policy
+from agentkit.memory.policy_file import Policy, simplified
 from agentkit.memory.sentence import bare, says_the_same, subject
 from agentkit.text import HAN, STOP_HAN, STOP_WORDS, fold, terms
 
@@ -83,7 +83,8 @@ def meant(about: str, scope: Scope, records: Sequence[tuple[str, str]], policy: 
         records: Candidates, as (id, text).
         policy: Says what a negation is, and which words say nothing.
     """
-    named = about.strip(_QUOTES)
+    named, shown = simplified(about.strip(_QUOTES)), dict(records)
+    records = [(i, simplified(text)) for i, text in records]
     shares = {i: share_named(named, text, policy) for i, text in records}
     whole = [(i, text) for i, text in records if shares[i] >= NAMED]
     ids = {i for i, text in records if says_the_same(named, [text])}
@@ -97,7 +98,7 @@ def meant(about: str, scope: Scope, records: Sequence[tuple[str, str]], policy: 
     near = whole if ids or whole else [(i, t) for i, t in records if shares[i] >= NEAR]
     near = near if ids or near else [(i, t) for i, t in records if _of_one_thing(named, t)]
     left = [
-        (i, text, _why(named, text, shares[i], policy, topic=topic))
+        (i, shown[i], _why(named, text, shares[i], policy, topic=topic))
         for i, text in near
         if i not in ids
     ]
@@ -195,7 +196,7 @@ def share_named(named: str, text: str, policy: Policy) -> float:
 
 def _words(text: str, policy: Policy) -> set[str]:
     """Return what a text speaks of: English stems and Chinese characters that say something."""
-    plain = policy.patterns["light words"].sub(" ", fold(bare(text)))
+    plain = policy.patterns["light words"].sub(" ", simplified(fold(bare(text))))
     plain = policy.patterns["says no"].sub(" ", plain)
     signs = {sign for sign in HAN.findall(plain) if sign not in STOP_HAN}
     return signs | (set(terms(HAN.sub(" ", plain))) - STOP_WORDS)  # "i" of "i'm"

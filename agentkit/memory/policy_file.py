@@ -128,8 +128,12 @@ class Policy:
 
 def plain(text: str) -> str:
     """Return a text as patterns read it: lower case, half width, simplified characters."""
-    folded = fold(text)
-    return folded if folded.isascii() else folded.translate(load_rules().simplified)
+    return simplified(fold(text))
+
+
+def simplified(text: str) -> str:
+    """Return a text with a simplified character for each traditional one of the value rules."""
+    return text if text.isascii() else text.translate(load_rules().simplified)
 
 
 def load_policy(path: str | Path | None = None) -> Policy:

@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable
 
 from agentkit.memory.keys import identifiers, sameness
-from agentkit.memory.policy_file import Policy
-from agentkit.text import HAN, fold, terms
+from agentkit.memory.policy_file import Policy, plain
+from agentkit.text import HAN, terms
 
 SAID = ("User said: ", "用户说：")  # English, Chinese: so that "I" can be read alone
 _CAPITAL = re.compile(r"[A-Z][\w'’&-]*")
@@ -52,7 +52,7 @@ def entities(sentence: str, policy: Policy) -> dict[str, str]:
 
 def subject(sentence: str, policy: Policy) -> str:
     """Return what a sentence gives the value of, or "" when nothing says so."""
-    said = fold(sentence)
+    said = plain(sentence)
     for pattern, name in policy.subjects:
         match = pattern.search(said)
         if match:
