@@ -9,6 +9,7 @@ Read after: errors.py.     Read next: rules_file.py, trace.py.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from contextlib import suppress
@@ -107,17 +108,32 @@ def _each_once(entries: list[tuple[str, Any]]) -> dict[str, Any]:
 def write_text(path: str | Path, text: str, *, what: str, error: type[AgentkitError]) -> None:
     """Write a file, whole or not at all; arguments as for `read_text`."""
     file = as_path(path, what=what, error=error)
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
-        part.write_text(text, encoding=ENCODING, newline="\n")
-        part.replace(file)
+        replace(file, text)
     except (OSError, UnicodeError) as fault:
-        with suppress(OSError, UnicodeError):
-            part.unlink(missing_ok=True)
         raise error(
             f"The {what} {file.name} cannot be written: {_why(fault)}.",
             hint="Give a file in a folder that exists, may be written to, and has room.",
         ) from fault
+
+
+def replace(file: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        OSError: It cannot be written, or is a device or a pipe, which would be lost.
+        UnicodeError: The text or the name is none.
+    """
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise OSError(errno.EINVAL, "it is a device or a pipe", str(file))
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding=ENCODING, newline="\n")
+        part.replace(file)
+    except (OSError, UnicodeError):
+        with suppress(OSError, UnicodeError):
+            part.unlink(missing_ok=True)
+        raise
 
 
 def texts(entries: Any) -> tuple[str, ...]:

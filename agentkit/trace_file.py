@@ -3,16 +3,16 @@
     append()  ──▶  a full disk: what got there is taken away, and the error says why
     replace() ──▶  the file is the new one or the old one, never half of each
 
-Read after: errors.py.     Read next: trace.py.
+Read after: files.py.     Read next: trace.py.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from agentkit import files
 from agentkit.errors import TraceError
 
 BEGINS = b'{"seq"'  # every line of a trace
@@ -20,13 +20,9 @@ BEGINS = b'{"seq"'  # every line of a trace
 
 def replace(path: Path, lines: Sequence[str]) -> None:
     """Write a file whole or not at all."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-        part.replace(path)
+        files.replace(path, "".join(f"{line}\n" for line in lines))
     except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
         raise TraceError(
             f"The trace {path.name} cannot be written: {why(error)}; the file is as it was.",
             hint="Make room on the disk or choose another folder, then try again.",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from agentkit.errors import RecordError
+from agentkit.clock import FixedClock
+from agentkit.errors import RecordError, TraceError
 from agentkit.files import read_json, read_text, write_text
+from agentkit.trace import Trace
 
 ADVICE = "Save it first."
 
@@ -94,3 +97,16 @@ def test_a_file_that_cannot_be_written_says_so_and_leaves_nothing(tmp_path: Path
         assert "folder" in caught.value.hint
 
     assert [file.name for file in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows keeps pipes elsewhere")
+def test_a_pipe_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    """As root, whoever saved to /dev/full would have a file in the place of the device."""
+    pipe = tmp_path / "管道"
+    os.mkfifo(pipe)
+
+    with pytest.raises(TraceError, match="device or a pipe"):
+        Trace(clock=FixedClock()).save(pipe)
+
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]

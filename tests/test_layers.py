@@ -13,8 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = """
 errors
-text sentences trace_file clock checkout patterns files slow_patterns
-messages vocabulary shrink rules_file
+text sentences clock checkout patterns files slow_patterns
+messages vocabulary shrink rules_file trace_file
 events redaction wire tokens
 trace value
 window tools goal
