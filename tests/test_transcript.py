@@ -12,7 +12,8 @@ import pytest
 from agentkit.clock import FixedClock
 from agentkit.errors import TranscriptError
 from agentkit.events import Answered, ModelAnswered, ToolReturned, UserSaid
-from agentkit.messages import Message, ToolCall, Usage, mend
+from agentkit.messages import Message, ToolCall, Usage, mend, user
+from agentkit.session import Session
 from agentkit.trace import Trace
 from agentkit.transcript import Reading, Transcript, read_transcript
 from agentkit.transcript.pictures import Picture
@@ -416,6 +417,43 @@ def test_a_half_written_last_line_is_named_with_its_number(tmp_path: Path) -> No
 
     assert found.messages == SAID
     assert faults_of(found) == [("half-written line", "line 6")]
+
+
+@pytest.mark.parametrize("number", [4, 500, 200_000])
+@pytest.mark.parametrize(
+    ("behind", "line"),
+    [("", "line 6"), ('{"role": "user", "content": "买', "line 6"), ("again", "line 6")],
+    ids=["nothing", "a line that was cut", "whoever went on"],
+)
+def test_what_stands_before_the_nul_of_a_power_loss_is_read(
+    tmp_path: Path, number: int, behind: str, line: str
+) -> None:
+    """By design: a file system may have grown the file and not yet written into it."""
+    nul = "\0" * number
+    more = {"role": "user", "content": "还在吗？"}
+    tail = f"{nul}{lines(more)}" if behind == "again" else behind + nul
+
+    found = read(tmp_path, lines(*CHAT["messages"]) + tail)  # type: ignore[misc]
+
+    said = [*SAID, user("还在吗？")] if behind == "again" else SAID
+    assert found.messages == said
+    assert faults_of(found) == [("half-written line", line)]
+    assert f"{number:,} NUL" in found.faults[0].detail
+
+
+@pytest.mark.anyio
+async def test_a_trace_whose_end_was_lost_is_read_up_to_there(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    session = Session(trace=Trace(clock=FixedClock(), path=path))
+    await session.ask("Hello, my name is Ada.")
+    written = path.read_bytes()
+    path.write_bytes(written + bytes(500))
+
+    found = read_transcript(path)
+
+    path.write_bytes(written)
+    assert found.messages == read_transcript(path).messages != []
+    assert [fault.kind for fault in found.faults] == ["half-written line"]
 
 
 def test_a_broken_line_in_the_middle_loses_nothing_else(tmp_path: Path) -> None:

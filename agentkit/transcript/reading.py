@@ -144,7 +144,14 @@ class Reading:
         at = f"line {number}"
         if "\ufffd" in line:
             self.notes.fault("unreadable characters", at, "they show as \ufffd")
-        value = parsed(line)
+        bare = line.strip("\r\n")
+        written = bare.strip("\0")
+        value = parsed(written)
+        if written != bare:
+            nul = f"{len(bare) - len(written):,} NUL characters, as a power loss leaves them"
+            self.notes.fault("half-written line", at, nul)
+            if value is None:
+                return
         if isinstance(value, dict):
             yield from self._element(value, at)
         elif isinstance(value, list) and value:

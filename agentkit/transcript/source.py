@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,9 @@ KNOWN_BYTES = (
     (b"%PDF", "a PDF"),
     (b"\x7fELF", "a program"),
 )
+
+# What a power loss leaves where lines were to be; no encoding writes so many in a text.
+LOST = re.compile(rb"\x00{4,}|\x00+\Z")
 
 
 class Source:
@@ -151,6 +155,9 @@ def encoding_of(sample: bytes, name: str) -> str:
     for start, what in KNOWN_BYTES:
         if sample.startswith(start):
             raise TranscriptError(f"{name} is no text; it is {what}.", hint=EXPECTED)
+    written = LOST.sub(b"", sample)
+    if b"\x00" not in written and _decodes(written, "utf-8"):
+        sample = written
     if b"\x00" in sample:
         return _without_mark(sample, name)
     control = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in sample)
