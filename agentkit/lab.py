@@ -178,6 +178,8 @@ def _report(done: working_copy.Update, place: Path) -> None:
         print(f"agentkit: {len(done.copied)} files copied to {place}; they are yours to change.")
     for name in done.refreshed:
         print(f"agentkit: {name} is new in the kit; you had changed nothing in it, so here it is.")
+    for name in done.beside:
+        print(f"agentkit: {name} is the earlier one, with the tags or pictures that you set.")
     if done.emptied:
         print(
             f"agentkit: {len(done.emptied)} notebooks that you had not saved are without outputs "

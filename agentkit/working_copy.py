@@ -10,7 +10,9 @@
 A notebook is copied without its outputs, so that its predictions are not spoiled; a copy
 of an earlier version of the kit has them, and loses them if nobody has saved it since.
 A run changes a notebook's outputs, not its cells: only what somebody typed counts as
-an edit. What was copied is noted as hashes in a small file beside the notebooks.
+an edit. Somebody may also have set tags or dropped a picture into a cell: a notebook with
+such is refreshed, and stays beside the new one. What was copied is noted as hashes in a
+small file beside the notebooks.
 
 Read next: lab.py.
 """
@@ -20,13 +22,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agentkit.errors import SetupError
 
 MANIFEST = ".agentkit.json"
 SKIPPED = ("conftest.py", "__pycache__", ".ipynb_checkpoints")
+NO_NOTEBOOK = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+# Metadata that Jupyter and other editors write by themselves.
+OF_EDITORS = frozenset(
+    "kernelspec language_info widgets orig_nbformat vscode colab id outputId executionInfo"
+    " execution ExecuteTime collapsed scrolled trusted editable jupyter"
+    " jp-MarkdownHeadingCollapsed".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +53,15 @@ class Update:
         kept: Changed in the kit *and* by the learner, whose version stays.
         emptied: Copied with their outputs by an earlier version of the kit and never saved
             by the learner; without outputs now.
+        beside: Where a refreshed one was put that held tags, metadata or pictures of the
+            learner's, e.g. "03_watching_the_window_fill.mine-1.ipynb".
     """
 
     copied: list[str] = field(default_factory=list)
     refreshed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     emptied: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
 
 
 def files_of(originals: Path) -> list[str]:
@@ -61,17 +78,12 @@ def update(originals: Path, copy: Path) -> Update:
         SetupError: The folder cannot be written.
     """
     done = Update()
-    try:
+    with _said_if_unwritable(copy):
         copy.mkdir(parents=True, exist_ok=True)
         manifest = _read_manifest(copy)
         for name in files_of(originals):
             _update_one(originals / name, copy / name, name, manifest, done)
         _write_manifest(copy, manifest)
-    except OSError as error:
-        raise SetupError(
-            f"The working copy {copy} cannot be written: {error}.",
-            hint="Name a folder of yours: agentkit lab --folder PATH",
-        ) from error
     return done
 
 
@@ -81,17 +93,39 @@ def restore(originals: Path, copy: Path, name: str) -> str | None:
     Returns:
         The name under which the learner's version was kept, e.g.
         "03_watching_the_window_fill.mine-1.ipynb", or None if nothing was typed into it.
+
+    Raises:
+        SetupError: The folder cannot be written.
     """
-    manifest = _read_manifest(copy)
-    target = copy / name
-    kept = None
-    ours = (_typed_into(originals / name), *manifest.get(name, ())[1:])  # now, and as copied
-    if target.exists() and _typed_into(target) not in ours:
-        kept = _free_name(target)
-        os.replace(target, kept)
-    _copy(originals / name, target, name, manifest)
-    _write_manifest(copy, manifest)
+    with _said_if_unwritable(copy):
+        manifest = _read_manifest(copy)
+        original, target = originals / name, copy / name
+        kept = None
+        if target.exists() and not _is_ours(original, target, manifest.get(name, [])):
+            kept = _put_beside(target)
+        _copy(original, target, name, manifest)
+        _write_manifest(copy, manifest)
     return kept.name if kept else None
+
+
+@contextmanager
+def _said_if_unwritable(copy: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SetupError(
+            f"The working copy {copy} cannot be written: {error}.",
+            hint="Name a folder of yours: agentkit lab --folder PATH",
+        ) from error
+
+
+def _is_ours(original: Path, mine: Path, noted: list[str]) -> bool:
+    """Return whether a file holds only what the kit's does now, or did when it was copied."""
+    if not mine.is_file():
+        return False
+    _, typed, set_ = _hashes(mine, mine.read_bytes())
+    now = _hashes(original, original.read_bytes())
+    return typed in (now[1], *noted[1:2]) and set_ in (now[2], *noted[2:])
 
 
 def _update_one(
@@ -102,7 +136,10 @@ def _update_one(
         _copy(original, mine, name, manifest)
         done.copied.append(name)
         return
-    whole, typed = _hashes(mine, mine.read_bytes())
+    if not mine.is_file():
+        done.kept.append(name)
+        return
+    whole, typed, _ = _hashes(mine, mine.read_bytes())
     if typed == now[1]:  # the same cells: nothing a learner could miss
         if noted is not None and whole == noted[0] != now[0]:
             if _unrun(mine) != mine.read_bytes():
@@ -110,6 +147,8 @@ def _update_one(
             _copy(original, mine, name, manifest)
         manifest[name] = now
     elif noted is not None and noted[1] == typed:
+        if not _is_ours(original, mine, noted):
+            done.beside.append(_put_beside(mine).name)
         _copy(original, mine, name, manifest)
         done.refreshed.append(name)
     elif noted is None or noted[1] != now[1]:
@@ -119,11 +158,18 @@ def _update_one(
 def _copy(original: Path, target: Path, name: str, manifest: dict[str, list[str]]) -> None:
     """Write through a second name, so that no reader ever sees half a notebook."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    half = target.with_name(f"{target.name}.{os.getpid()}.new")
     fresh = _unrun(original)
-    half.write_bytes(fresh)
-    os.replace(half, target)
+    _write(target, fresh)
     manifest[name] = _hashes(original, fresh)
+
+
+def _write(target: Path, data: bytes) -> None:
+    half = target.with_name(f"{target.name}.{uuid.uuid4().hex}.new")  # threads have one pid
+    try:
+        half.write_bytes(data)
+        os.replace(half, target)
+    finally:
+        half.unlink(missing_ok=True)
 
 
 def _unrun(path: Path) -> bytes:
@@ -136,9 +182,16 @@ def _unrun(path: Path) -> bytes:
         for cell in notebook["cells"]:
             if cell["cell_type"] == "code":
                 cell.update(outputs=[], execution_count=None)
-    except (ValueError, KeyError, TypeError, AttributeError):  # not a notebook
+        return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()
+    except NO_NOTEBOOK:
         return whole
-    return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _put_beside(path: Path) -> Path:
+    """Give a learner's file a free name and return it."""
+    free = _free_name(path)
+    os.replace(path, free)
+    return free
 
 
 def _free_name(path: Path) -> Path:
@@ -149,13 +202,9 @@ def _free_name(path: Path) -> Path:
 
 
 def _hashes(path: Path, whole: bytes) -> list[str]:
-    """Return the hash of the whole content of a file, and of what was typed into it."""
-    return [hashlib.sha256(data).hexdigest() for data in (whole, _typed(path, whole))]
-
-
-def _typed_into(path: Path) -> str:
-    """Return the hash of what was typed into a file."""
-    return _hashes(path, path.read_bytes())[1]
+    """Return the hashes of a file's whole content, of what was typed into it, and set in it."""
+    seen = (whole, _typed(path, whole), _set(path, whole))
+    return [hashlib.sha256(data).hexdigest() for data in seen]
 
 
 def _typed(path: Path, whole: bytes) -> bytes:
@@ -165,20 +214,44 @@ def _typed(path: Path, whole: bytes) -> bytes:
     try:
         cells = json.loads(whole)["cells"]
         return json.dumps([[c["cell_type"], "".join(c["source"])] for c in cells]).encode()
-    except (ValueError, KeyError, TypeError):  # not a notebook any more, but still theirs
+    except NO_NOTEBOOK:  # not any more, but still theirs
         return whole
+
+
+def _set(path: Path, whole: bytes) -> bytes:
+    """Return what a person set in a notebook beside its text: metadata, and pictures in cells."""
+    if path.suffix != ".ipynb":
+        return b""
+    try:
+        notebook = json.loads(whole)
+        cells = [(c.get("attachments") or {}, _of_people(c)) for c in notebook["cells"]]
+        return json.dumps([_of_people(notebook), cells], sort_keys=True).encode()
+    except NO_NOTEBOOK:
+        return b""
+
+
+def _of_people(part: dict[str, Any]) -> dict[str, Any]:
+    metadata = part.get("metadata") or {}
+    return {name: value for name, value in metadata.items() if value and name not in OF_EDITORS}
 
 
 def _read_manifest(copy: Path) -> dict[str, list[str]]:
     """Return the noted hashes; none if the note is missing or unreadable, which is safe."""
     try:
         found = json.loads((copy / MANIFEST).read_text(encoding="utf-8"))
-        return {str(name): [str(part) for part in pair] for name, pair in found.items()}
-    except (OSError, ValueError, AttributeError, TypeError):
+        return {name: hashes for name, hashes in found.items() if _are_hashes(hashes)}
+    except (OSError, *NO_NOTEBOOK):
         return {}
 
 
+def _are_hashes(noted: Any) -> bool:
+    """Return whether a note can be used; earlier versions of the kit noted two hashes."""
+    return (
+        isinstance(noted, list)
+        and len(noted) in (2, 3)
+        and all(isinstance(each, str) for each in noted)
+    )
+
+
 def _write_manifest(copy: Path, manifest: dict[str, list[str]]) -> None:
-    half = copy / f"{MANIFEST}.{os.getpid()}.new"
-    half.write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(half, copy / MANIFEST)
+    _write(copy / MANIFEST, (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -188,13 +189,103 @@ def test_a_restored_copy_of_an_earlier_version_leaves_nothing_beside_it(folders:
     assert folders.read() == notebook("a")
 
 
-@pytest.mark.parametrize("text", ["", "[1, 2]", '{"a": 3}', "{"])
+ODD_NOTES = ["[]", '["a"]', '["a", 1]', '"xy"', "null", '{"a": 1}', '["a", "b", "c", "d"]']
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[1, 2]", '{"a": 3}', "{", "[" * 100_000, *(f'{{"{NAME}": {odd}}}' for odd in ODD_NOTES)],
+)
 def test_a_lost_or_broken_note_overwrites_nothing(folders: Folders, text: str) -> None:
     (folders.copy / working_copy.MANIFEST).write_text(text, encoding="utf-8")
     folders.mine(notebook("mine"))
     folders.kit(notebook("b"))
 
     assert folders.update() == Update(kept=[NAME])
+
+
+SET = {
+    "a tag": lambda whole: whole["cells"][0]["metadata"].update(tags=["mine"]),
+    "a picture": lambda whole: whole["cells"][1].update(
+        attachments={"图.png": {"image/png": "QQ"}}
+    ),
+    "metadata": lambda whole: whole["metadata"].update(title="我的"),
+}
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["", "noted by an earlier version"])
+@pytest.mark.parametrize("what", SET)
+def test_what_was_set_and_not_typed_stays_beside_the_new_one(
+    folders: Folders, what: str, earlier: bool
+) -> None:
+    whole = json.loads(notebook("a", "an output"))
+    SET[what](whole)
+    folders.mine(json.dumps(whole))
+    note = folders.copy / working_copy.MANIFEST
+    if earlier:
+        noted = json.loads(note.read_text(encoding="utf-8"))
+        note.write_text(json.dumps({name: pair[:2] for name, pair in noted.items()}), "utf-8")
+
+    folders.update()
+    assert json.loads(folders.read()) == whole  # the kit has nothing new
+    folders.kit(notebook("b"))
+    done = folders.update()
+
+    assert done == Update(refreshed=[NAME], beside=["03_窗口.mine-1.ipynb"])
+    assert folders.read() == notebook("b")
+    assert json.loads(folders.read("03_窗口.mine-1.ipynb")) == whole
+
+
+@pytest.mark.parametrize("what", SET)
+def test_a_restore_keeps_what_was_set_beside_it(folders: Folders, what: str) -> None:
+    whole = json.loads(notebook("a"))
+    SET[what](whole)
+    folders.mine(json.dumps(whole))
+
+    assert restore(folders.originals, folders.copy, NAME) == "03_窗口.mine-1.ipynb"
+
+
+def test_what_an_editor_writes_by_itself_leaves_nothing_beside_it(folders: Folders) -> None:
+    whole = json.loads(notebook("a", "an output"))
+    whole["metadata"] = {
+        "kernelspec": {"name": "python3"},
+        "language_info": {},
+        "widgets": {"a": 1},
+    }
+    whole["cells"][0]["metadata"] = {"execution": {"iopub.status.busy": "now"}, "tags": []}
+    whole["cells"][1]["attachments"] = {}
+    folders.mine(json.dumps(whole))
+    folders.kit(notebook("b"))
+
+    assert folders.update() == Update(refreshed=[NAME])
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"cells": {"a": 1}}', '{"cells": [1]}'])
+def test_what_is_no_notebook_any_more_stays(folders: Folders, content: str) -> None:
+    folders.mine(content)
+    folders.kit(notebook("b"))
+
+    assert folders.update() == Update(kept=[NAME])
+    assert folders.read() == content
+    assert restore(folders.originals, folders.copy, NAME) == "03_窗口.mine-1.ipynb"
+
+
+def test_a_folder_with_the_name_of_a_notebook_stays_until_a_restore(folders: Folders) -> None:
+    (folders.copy / NAME).unlink()
+    (folders.copy / NAME).mkdir()
+
+    assert folders.update() == Update(kept=[NAME])
+    assert restore(folders.originals, folders.copy, NAME) == "03_窗口.mine-1.ipynb"
+    assert folders.read() == notebook("a")
+
+
+def test_threads_that_update_at_once_do_not_meet(folders: Folders, tmp_path: Path) -> None:
+    """By design: each writes under a name of its own before it renames."""
+    with ThreadPoolExecutor(8) as pool:
+        done = [pool.submit(update, folders.originals, tmp_path / "new") for _ in range(40)]
+
+    assert [each.exception() for each in done] == [None] * 40
+    assert not list((tmp_path / "new").rglob("*.new"))
 
 
 def test_a_restored_notebook_keeps_the_old_one_beside_it(folders: Folders) -> None:
