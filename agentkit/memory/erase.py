@@ -8,7 +8,9 @@ windows. So each sentence goes that has most of its words, or nothing but its wo
 ("Dr Lee."), wherever it stands: messages, short-term memory, events. A number may be
 written otherwise ("1,250", "1250", "１２５０"), and a sentence that has only other numbers
 is about something else. Rules compare words and not meanings, so a paraphrase stays. They
-err towards erasing, but a word or two in common say nothing in a long sentence.
+err towards erasing, but a word or two in common say nothing in a long sentence, unless
+they stand side by side in a part of it that speaks of the user; what is said of somebody
+else stays.
 
 Read after: sentence.py, forgetting.py.     Read next: ../session.py.
 """
@@ -22,13 +24,13 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from agentkit.memory.meant import NAMED, share_named
+from agentkit.memory.meant import NAMED, OTHERS, share_named
 from agentkit.memory.policy import named_to_forget
 from agentkit.memory.policy_file import load_policy, plain
 from agentkit.memory.sentence import bare
 from agentkit.messages import Message
 from agentkit.sentences import sentences, split
-from agentkit.text import FORGOTTEN, HAN, STOP_HAN, terms
+from agentkit.text import FORGOTTEN, HAN, STOP_HAN, stem, terms
 
 MOST = 0.6  # of the words of what was forgotten, in any order
 MOST_SIGNS = 0.8  # of its Chinese characters, of which two texts share more by chance
@@ -38,8 +40,14 @@ FEW_TERMS = 3  # fewer are common by chance to long sentences, so they must be a
 LONG_CHARS = 300  # of a sentence; in a longer one, such as a line of JSON, only a part goes
 
 _PART = re.compile(r"[^,，;；、|{}\[\]\t\n]*[,，;；、|{}\[\]\t\n]*")
+_CUTS = " ,，;；、|{}[]\t\n"
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_WHITE = re.compile(r"\\[nrt]")
+_OF_USER = re.compile(r"\b(?:i|you|my|your|me|user)\b|[我你您]|用户")
+_TELLING = frozenset(map(stem, "because since user told tell said say note know mention".split()))
+_LEAST_PAIRS = 1 / 3  # of its pairs of Chinese characters: 海上 is not 上海
 _QUESTION = re.compile(r"[?？]\s*$")
 
 # Before a recalled sentence stand the exact ids by which it was found.
@@ -58,11 +66,17 @@ class _Said:
         words: English words and pairs of Chinese characters.
         signs: English words and single Chinese characters.
         numbers: In one form each.
+        order: The English words, as they follow each other.
+        of_user: It speaks of "me", "you" or "the user".
+        of_others: It begins with somebody else: "she", "my sister".
     """
 
     words: frozenset[str]
     signs: frozenset[str]
     numbers: frozenset[str]
+    order: tuple[str, ...] = ()
+    of_user: bool = False
+    of_others: bool = False
 
     def size(self) -> float:
         """Return how many words it has; two Chinese characters are one."""
@@ -76,7 +90,12 @@ class _Said:
 
     def __or__(self, other: _Said) -> _Said:
         return _Said(
-            self.words | other.words, self.signs | other.signs, self.numbers | other.numbers
+            self.words | other.words,
+            self.signs | other.signs,
+            self.numbers | other.numbers,
+            self.order + other.order,
+            self.of_user or other.of_user,
+            self.of_others,
         )
 
 
@@ -162,11 +181,21 @@ class Erasure:
             if len(sentence) > LONG_CHARS:
                 return self._long(text)
         elif not self._answered(said, sentence) and not self._ordered(sentence):
-            return text
+            return self._in_parts(text, said)
         return text.replace(sentence, FORGOTTEN)
 
-    def _repeated(self, said: _Said) -> bool:
-        return bool(said.size()) and any(_repeats(said, wanted) for wanted in self._wanted)
+    def _in_parts(self, text: str, whole: _Said) -> str:
+        """Return a sentence without those of its parts that say it by themselves."""
+        parts = [found for found in _PART.findall(text) if found]
+        said = [replace(_said(part), of_others=whole.of_others) for part in parts]
+        return "".join(
+            part.replace(part.strip(_CUTS), FORGOTTEN) if self._repeated(one, part=True) else part
+            for one, part in zip(said, parts, strict=True)
+        )
+
+    def _repeated(self, said: _Said, *, part: bool = False) -> bool:
+        found = bool(said.size())
+        return found and any(_repeats(said, wanted, part=part) for wanted in self._wanted)
 
     def _ordered(self, sentence: str) -> bool:
         """Return whether a sentence asks to forget it, however it names it."""
@@ -221,13 +250,28 @@ def _literal(text: str) -> re.Pattern[str]:
 
 
 def _said(sentence: str) -> _Said:
-    folded = plain(bare(sentence.strip()))
+    folded = plain(bare(_unescaped(sentence).strip()))
     numbers = frozenset(_one_form(found) for found in _NUMBER.findall(folded))
-    words = frozenset(terms(_NUMBER.sub(" ", folded)))
+    found = terms(_NUMBER.sub(" ", folded))
+    words = frozenset(found)
     han = {sign for sign in HAN.findall(folded) if sign not in STOP_HAN}
     latin = {word for word in words if not HAN.match(word)}
     pairs = {word for word in words - latin if not STOP_HAN & set(word)}
-    return _Said(frozenset(latin | pairs), frozenset(latin | han), numbers)
+    return _Said(
+        frozenset(latin | pairs),
+        frozenset(latin | han),
+        numbers,
+        tuple(word for word in found if word in latin),
+        _OF_USER.search(folded) is not None,
+        OTHERS.match(folded.lstrip(" \"'“‘[{(-*")) is not None,
+    )
+
+
+def _unescaped(text: str) -> str:
+    """Return a text as it reads where it is JSON that writes Chinese as numbers."""
+    if "\\" not in text:
+        return text
+    return _WHITE.sub(" ", _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text))
 
 
 def _one_form(number: str) -> str:
@@ -238,9 +282,14 @@ def _one_form(number: str) -> str:
     return f"{whole.replace('.', '')}.{rest}".rstrip("0").rstrip(".") if mark else number
 
 
-def _repeats(said: _Said, wanted: _Said) -> bool:
-    """Return whether a sentence has most of the words that were forgotten."""
+def _repeats(said: _Said, wanted: _Said, *, part: bool) -> bool:
+    """Return whether a sentence, or a part of one, has most of the words that were forgotten.
+
+    A word or two must stand side by side in what speaks of the user, or be most of it.
+    """
     shared = said & wanted
+    if said.of_others and not wanted.of_others:
+        return False
     if said.numbers and wanted.numbers and not shared.numbers:
         return False  # another order, another day
     numbers = len(shared.numbers), len(wanted.numbers)
@@ -248,13 +297,38 @@ def _repeats(said: _Said, wanted: _Said) -> bool:
     by_signs = _share(len(shared.signs) + numbers[0], len(wanted.signs) + numbers[1])
     if by_words < MOST and by_signs < MOST_SIGNS:
         return False
+    pairs = [frozenset(filter(HAN.match, one.words)) for one in (shared, wanted)]
+    if pairs[1] and _share(len(pairs[0]), len(pairs[1])) < _LEAST_PAIRS:
+        return False
     if shared.size() >= FEW_TERMS:
         return True
-    return (3 if shared.size() >= LEAST_TERMS else 2) * shared.size() > said.size()
+    others = said.size() - len(said.signs & _TELLING - shared.signs)
+    if shared.size() < LEAST_TERMS:
+        return 2 * shared.size() > others
+    near, ordered = _near(said, shared), _in_order(said, shared, wanted)
+    if near and said.of_user and part:
+        return True
+    return ordered and (3 if near else 2) * shared.size() > others
+
+
+def _near(said: _Said, shared: _Said) -> bool:
+    """Return whether the shared English words follow each other without another between."""
+    wanted = shared.signs & frozenset(said.order)
+    starts = range(len(said.order) - len(wanted) + 1)
+    return any(wanted == set(said.order[at : at + len(wanted)]) for at in starts)
+
+
+def _in_order(said: _Said, shared: _Said, wanted: _Said) -> bool:
+    """Return whether the shared English words come one after another as in what is wanted."""
+    order = [word for word in said.order if word in shared.words]
+    want = [word for word in wanted.order if word in shared.words]
+    return list(dict.fromkeys(order)) == list(dict.fromkeys(want))
 
 
 def _answers(said: _Said, wanted: _Said) -> bool:
     """Return whether a sentence has no other words, as an answer that is a name."""
+    if said.of_others and not wanted.of_others:
+        return False
     if not (said.words <= wanted.words and said.signs <= wanted.signs):
         return False
     if not said.numbers <= wanted.numbers:

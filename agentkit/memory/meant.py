@@ -39,7 +39,7 @@ _WHO_ZH = (
     "妻|夫|太太|先生|男友|女友|男朋|女朋|爱人|孩|儿子|女儿|爸|妈|父|母|哥|弟|姐|妹|爷|奶|"
     "朋友|同事|老板|领导|邻居|狗|猫"
 )
-_OTHERS = re.compile(
+OTHERS = re.compile(
     rf"^(?:my (?:{_WHO})\b|(?:he|she|they|his|her|their)\b|我的?(?:{_WHO_ZH})|[他她])"
 )
 _I = re.compile(r"^(?:i\b|我(?!们?的))")
@@ -130,9 +130,9 @@ def _gives(topic: str, text: str, policy: Policy) -> bool:
 def _anothers(topic: str, text: str) -> bool:
     """Say whether a record is of somebody else's: "my sister's address" for "my address"."""
     own = _MINE.sub("", fold(topic), count=1)
-    if own == fold(topic) or _OTHERS.match(fold(topic)):
+    if own == fold(topic) or OTHERS.match(fold(topic)):
         return False
-    if _OTHERS.match(fold(bare(text))):
+    if OTHERS.match(fold(bare(text))):
         return True
     other = rf"(?:\w['’]s|s['’]|\b(?:his|her|their|your)) {re.escape(own)}"
     return re.search(rf"{other}|我[^的我]{{1,6}}的{re.escape(own)}", fold(text)) is not None
@@ -146,7 +146,7 @@ def _only_one(topic: str, whole: Sequence[tuple[str, str]], policy: Policy) -> s
     if len(whole) != 1:
         return set()
     i, text = whole[0]
-    mine = _MINE.match(topic) is not None and not _OTHERS.match(topic)
+    mine = _MINE.match(topic) is not None and not OTHERS.match(topic)
     if _anothers(topic, text) or (mine and not _of_me(topic, text, policy)):
         return set()
     one = not policy.says("says two things", bare(text)) and not policy.says("says no", text)
@@ -165,7 +165,7 @@ def _of_me(topic: str, text: str, policy: Policy) -> bool:
 def _of_one_thing(named: str, text: str) -> bool:
     """Say whether a record may tell in other words what is named."""
     one, other = fold(named), fold(bare(text))
-    if _anothers(named, text) or _OTHERS.match(one) or _OTHERS.match(other):
+    if _anothers(named, text) or OTHERS.match(one) or OTHERS.match(other):
         return False
     return any(words.search(one) and words.search(other) for words in _ONE_THING)
 

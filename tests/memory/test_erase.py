@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,74 @@ def test_of_a_long_line_only_the_part_that_says_it_goes(
 def test_what_a_record_still_says_stays(forgotten: str, kept: str, said: str, left: str) -> None:
     assert Erasure([forgotten], kept=[kept]).text(said) == left
     assert Erasure([forgotten]).text(said).replace(" ", "") == FORGOTTEN * 2
+
+
+PEANUTS, HUASHENG = "User said: I am allergic to peanuts.", "用户说：我对花生过敏。"
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said", "left"),
+    [
+        (
+            PEANUTS,
+            "Because you told me earlier this week that you are allergic to peanuts, I left the "
+            "satay and the curry out of the menu for Friday and asked for sunflower oil.",
+            f"{FORGOTTEN}, I left the "
+            "satay and the curry out of the menu for Friday and asked for sunflower oil.",
+        ),
+        (
+            PEANUTS,
+            '{"name": "Ada", "note": "The user is allergic to peanuts", "job": "engineer"}',
+            f'{{"name": "Ada", {FORGOTTEN}, "job": "engineer"}}',
+        ),
+        (
+            PEANUTS,
+            '["Ada","allergic to peanuts","Graz","likes tea","works at Siemens"]',
+            f'["Ada",{FORGOTTEN},"Graz","likes tea","works at Siemens"]',
+        ),
+        (
+            HUASHENG,
+            "因为您上周告诉过我您对花生过敏，所以我把沙爹和咖喱都从周五的菜单里去掉了。",
+            f"{FORGOTTEN}，所以我把沙爹和咖喱都从周五的菜单里去掉了。",
+        ),
+        (
+            HUASHENG,
+            json.dumps({"name": "李明", "note": "用户对花生过敏", "city": "上海"}),
+            f'{{"name": "{chr(92)}u674e{chr(92)}u660e", {FORGOTTEN}, '
+            f'"city": "{chr(92)}u4e0a{chr(92)}u6d77"}}',
+        ),
+        ("我對花生過敏。", "您对花生过敏。", FORGOTTEN),
+        ("User said: My wife is Ada.", "Ada is your wife.", FORGOTTEN),
+    ],
+)
+def test_a_short_fact_goes_from_the_part_that_states_it(
+    forgotten: str, said: str, left: str
+) -> None:
+    """Found by a user: a fact of two words stayed in answers and in JSON."""
+    assert Erasure([forgotten]).text(said) == left
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        (
+            "User said: I like tea.",
+            "I would like to order some tea for the meeting on Friday.",
+        ),
+        ("User said: I like tea.", "Does the client like green tea or black tea?"),
+        ("User said: I work at Siemens.", "The Siemens turbine will work at full load."),
+        ("User said: My wife is Ada.", "Ada's wife called about the invoice."),
+        (PEANUTS, "My sister is allergic to peanuts."),
+        (PEANUTS, "She is allergic to peanuts, so we cook without them."),
+        ("用户说：我住在上海。", "他住在海上。"),
+        ("用户说：我住在上海。", "他住在上海。"),
+    ],
+)
+def test_the_words_of_a_short_fact_stay_where_they_say_something_else(
+    forgotten: str, said: str
+) -> None:
+    """By design: words far from each other, in another order, or said of somebody else."""
+    assert Erasure([forgotten]).text(said) == said
 
 
 def test_a_source_of_several_sentences_is_unsaid_sentence_by_sentence() -> None:
