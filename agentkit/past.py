@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # with its index of old rounds, which a session without it do
     from agentkit.memory.erase import Erasure
     from agentkit.memory.short import ShortTermMemory
 
+ERASES_BY = ("forgotten", "kept", "orders")  # what a memory says of what it forgot
 HEADING = 20  # tokens, at most, that stand above a summary
 HANDOVER_SHARE = 4  # of a small window, a quarter; of others, 500 tokens
 LEARN_FROM = 0.5  # of what is usable; a history below that is in no danger
@@ -176,7 +177,10 @@ class Past:
         Returns:
             What erases it, for copies that are elsewhere; None where nothing was forgotten.
         """
-        if not isinstance(memory, Forgetting) or not memory.forgotten:
+        if not isinstance(memory, Forgetting):
+            self._say_unerased(memory, turn)
+            return None
+        if not memory.forgotten:
             return None
         from agentkit.memory.erase import Erasure
 
@@ -190,6 +194,15 @@ class Past:
         self._monitor.unwatch(erasure.text)
         self._trace.append(events.Erased(changed, self._trace.rewrite(erasure.event)), turn=turn)
         return erasure
+
+    def _say_unerased(self, memory: Remembering | None, turn: str) -> None:
+        """Note that a memory forgot something and cannot say what the conversation must erase."""
+        forgot = any(one.kind == "Forgot" and one.turn == turn for one in self._trace)
+        if memory is None or not (forgot or getattr(memory, "forgotten", False)):
+            return
+        lacks = [name for name in ERASES_BY if not hasattr(memory, name)]
+        reason = f"not erased from the conversation: the memory has no {', '.join(lacks)}"
+        self._trace.append(events.Skipped(type(memory).__name__, reason), turn=turn)
 
     def _paid(self, purpose: str, model: str, said: ModelSaid, *, turn: str = "") -> None:
         """Note a call beside the conversation, of a turn or between two, and what it cost."""

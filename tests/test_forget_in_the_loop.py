@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentkit.clock import FixedClock
-from agentkit.memory.brought import DONE
+from agentkit.events import Event, Forgot, Recalled
+from agentkit.memory.brought import DONE, Brought
 from agentkit.memory.long import LongTermMemory
 from agentkit.memory.tenant_memory import TenantMemory
-from agentkit.messages import user
+from agentkit.messages import Message, ToolCall, ToolResult, user
 from agentkit.models.reader import ReaderModel
 from agentkit.models.scripted import ScriptedModel
 from agentkit.replay import replay_turn
 from agentkit.session import Session
+from agentkit.window import Count
 
 ALLERGIC = "I am allergic to peanuts."
 SHELLFISH = "I am no longer allergic to peanuts, but to shellfish."
@@ -218,6 +220,49 @@ def test_a_turn_that_was_to_forget_and_found_nothing_replays(store: LongTermMemo
     replayed = asyncio.run(replay_turn(session.trace, session.turns[-1].id))
 
     assert replayed.answer == answer
+
+
+class ForgetsAlone:
+    """Somebody's own memory, which forgets and does not say what."""
+
+    def wide(self, text: str, *, budget: int, count: Count) -> Brought:
+        did = (Forgot(("m1",), "asked"),) if text.startswith("Forget") else ()
+        return Brought("", Recalled("wide", text, ()), did=did)
+
+    def narrow(
+        self, call: ToolCall, result: ToolResult, *, budget: int, count: Count
+    ) -> Brought:  # fmt: skip
+        return Brought("", Recalled("narrow", call.name, ()))
+
+    def write(self, messages: Sequence[Message], *, system: str) -> list[Event]:
+        return []
+
+
+class ForgetsByHalf(ForgetsAlone):
+    """Says what it forgot, and not what stays nor who asked."""
+
+    forgotten = (ALLERGIC,)
+
+
+@pytest.mark.parametrize(
+    ("memory", "lacks"),
+    [(ForgetsAlone(), "forgotten, kept, orders"), (ForgetsByHalf(), "kept, orders")],
+)
+def test_a_memory_that_cannot_erase_is_named_by_an_event(memory: ForgetsAlone, lacks: str) -> None:
+    session = Session(model=ScriptedModel(["ok", "ok"]), memory=memory, clock=FixedClock())
+    ask(session, ALLERGIC)
+    ask(session, "Forget my allergy.")
+
+    *_, last = events(session, "Skipped")
+    assert last["text"] == type(memory).__name__
+    assert last["reason"] == f"not erased from the conversation: the memory has no {lacks}"
+
+
+def test_a_memory_that_forgot_nothing_has_nothing_to_erase() -> None:
+    session = Session(model=ScriptedModel(["ok"]), memory=ForgetsAlone(), clock=FixedClock())
+    ask(session, ALLERGIC)
+
+    assert events(session, "Skipped") == []
 
 
 def test_what_no_turn_began_with_is_forgotten_when_it_is_written(store: LongTermMemory) -> None:
