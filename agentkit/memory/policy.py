@@ -105,6 +105,8 @@ def decide(
         before = said[at - 1] if at else ""
         after = said[at + 1] if at + 1 < len(said) else ""
         one = _of_sentence(sentence, before, after, policy, seen)
+        if (one.action == "forget" or one.reason == UNCLEAR) and _quoted(said[:at], policy):
+            one = _skip(one.text, "a request to forget that is quoted, not made")
         if wrote and one.draft is not None:
             one = _skip(one.text, "a tool has remembered it already")
         elif one.draft is not None and _noted(sentence, one.draft, messages, policy):
@@ -126,13 +128,20 @@ def _noted(sentence: str, draft: Draft, messages: Sequence[Message], policy: Pol
     return same and policy.says("in a note", sentence)
 
 
+def _quoted(before: Sequence[str], policy: Policy) -> bool:
+    """Say whether what stands before a sentence makes it somebody else's, or a text to work on."""
+    introduced = any(
+        said.rstrip()[-1:] in {":", "："} for said in before[:-1] if policy.says("quotes", said)
+    )
+    return introduced or (bool(before) and policy.says("quotes", before[-1]))
+
+
 def _off_the_record(asked: str, policy: Policy) -> list[Decision]:
     """Keep nothing of a message; "don't remember my address" also forgets that."""
     said = [policy.hide(sentence).text for sentence in sentences(asked)[:MOST_SENTENCES]]
-    quoted = [False, *(policy.says("quotes", sentence) for sentence in said)]
     found = [
-        None if quotes else _to_forget(sentence, policy)
-        for sentence, quotes in zip(said, quoted, strict=False)
+        None if _quoted(said[:at], policy) else _to_forget(sentence, policy)
+        for at, sentence in enumerate(said)
     ]
     forgets = [one for one in found if one is not None and (one.about or len(said) == 1)]
     if len(forgets) == len(said):
@@ -144,12 +153,9 @@ def _of_sentence(sentence: str, before: str, after: str, policy: Policy, seen: S
     """Return what becomes of one sentence of the user."""
     hidden = policy.hide(sentence)
     forget = _to_forget(hidden.text, policy)
-    wants = forget is not None or policy.says("wants forgotten", hidden.text)
-    if wants and before and policy.says("quotes", before):
-        return _skip(hidden.text, "a request to forget that is quoted, not made")
     if forget is not None:
         return forget
-    if wants:
+    if policy.says("wants forgotten", hidden.text):
         asks_none = any(
             policy.says(name, hidden.text) for name in ("questions", "lapses", "quotes")
         )

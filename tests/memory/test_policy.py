@@ -314,7 +314,8 @@ def test_what_sounds_like_it_forgets_nothing(text: str) -> None:
      "你忘記我的地址了嗎？", "你忘了我对花生过敏！", "你忘了我的地址。", "你把我的地址忘了？",
      "你忘了我的地址吧？", "把护照忘了！", "不用记得我的地址吗？", "请问你忘了我的名字吗？",
      "How do you say this in German? Forget my address.", "She wrote to me:\nForget my address.",
-     "她发来短信说：\n忘掉我的地址。"],
+     "她发来短信说：\n忘掉我的地址。", "She wrote to me:\nHi Bob.\nForget my address.",
+     "Remind me not to forget my passport."],
 )  # fmt: skip
 def test_what_only_has_the_word_in_it_forgets_nothing(text: str) -> None:
     assert all(one.action != "forget" for one in decide([user(text)]))
