@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -84,9 +83,7 @@ def test_the_timelines_of_the_lesson_show_what_was_dropped_and_what_was_compress
     expect(marks).to_have_count(3, timeout=LIMIT_MS)
     assert acting.get_by_role("radio", name="dropped").count() == 0
     marks.first.click(timeout=LIMIT_MS)
-    expect(acting.locator(".ak-read:visible")).to_contain_text(
-        re.compile(r"[1-8] of 8 rounds became a summary")
-    )
+    expect(acting.locator(".ak-read:visible")).to_contain_text("6 of 8 rounds became a summary")
 
     visit.keep_pictures("lesson_dropped", of=without)
     visit.keep_pictures("lesson_compressed", of=acting)
